@@ -1,0 +1,131 @@
+# hrr: HIP record and replay. `make help` lists the targets.
+#
+# Everything compiled goes to build/CONFIG. CONFIG is gcc, clang, asan or tsan
+# (any other name takes gcc's settings), BUILD may be set to a folder elsewhere.
+
+CONFIG ?= gcc
+BUILD ?= build/$(CONFIG)
+PREFIX ?= /usr/local
+DESTDIR ?=
+VERSION := $(shell cat VERSION)
+
+ifeq ($(CONFIG),clang)
+CC := clang
+else ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+OPT ?= -O2 -g
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wundef -Wformat=2 -Werror
+SAN_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+SAN_tsan := -fsanitize=thread
+SAN := $(SAN_$(CONFIG))
+CPPFLAGS += -D_GNU_SOURCE -I. -I$(BUILD)/gen -DHRR_VERSION='"$(VERSION)"'
+CFLAGS += -std=c11 -fPIC -fvisibility=hidden -fno-strict-aliasing $(OPT) $(WARN) $(SAN)
+LDFLAGS += $(SAN) -Wl,--as-needed
+COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(FOLDER_CFLAGS) -MMD -MP
+
+# --- sources: a new file in a folder is picked up by itself -----------------
+LIB_SRC := $(wildcard lib/base/*.c lib/stream/*.c lib/store/*.c lib/region/*.c lib/hip/*.c \
+	lib/replay/*.c formats/*/*.c)
+ISA_SRC := $(wildcard lib/emu/isa/*.c)
+RUNTIME_SRC := $(wildcard lib/emu/runtime/*.c)
+PRELOAD_SRC := $(filter-out lib/preload/audit.c,$(wildcard lib/preload/*.c))
+PROGS := $(patsubst bin/%.c,%,$(wildcard bin/hrr-*.c))
+BIN_SHARED_SRC := $(filter-out bin/hrr-%.c,$(wildcard bin/*.c))
+UNITS := $(patsubst t/unit/%.c,%,$(wildcard t/unit/*.c))
+
+# Tables written by formats/gen.awk out of formats/hip.api.
+GEN := $(addprefix $(BUILD)/gen/,hip_ids.h hip_proto.h hip_table.inc hip_invoke.inc \
+	preload_shims.inc preload_tramp.S emu_stubs.inc emu_names.inc \
+	preload_names.txt emu_versions.map)
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+LIB := $(BUILD)/lib/libhrr.a
+L := $(BUILD)/lib/hrr
+# What recorded programs get: of libhrr only the parts that may run inside them.
+IN_PROGRAM_SRC := lib/base/buf.c lib/base/diag.c lib/base/range.c \
+	$(filter lib/hip/bundle%.c lib/hip/codeobj%.c lib/hip/msgpack%.c lib/hip/elf%.c \
+	lib/hip/dwarf%.c lib/hip/table.c,$(LIB_SRC))
+EMU_MAJORS := 5 6 7
+STANDINS := $(foreach m,$(EMU_MAJORS),$(L)/emu/libamdhip64.so.$(m)) $(L)/emu/libhsa-runtime64.so.1
+SHARED := $(if $(PRELOAD_SRC),$(L)/libhrr-preload.so) \
+	$(if $(wildcard lib/preload/audit.c),$(L)/libhrr-audit.so) \
+	$(if $(RUNTIME_SRC),$(L)/libhrr-emu.so $(STANDINS))
+
+.PHONY: all demo deps test check-asan fault lint bench install uninstall clean help units apps man isa-coverage fuzz
+all: $(LIB) $(PROGS:%=$(BUILD)/bin/%) $(SHARED)
+
+help:
+	@echo 'targets: deps demo all test check-asan fault lint bench fuzz isa-coverage install uninstall clean'
+	@echo 'settings: CONFIG=gcc|clang|asan|tsan BUILD=DIR PREFIX=DIR DESTDIR=DIR DEVICE=emu|rocm'
+
+deps:
+	sh t/deps.sh
+
+# --- generated --------------------------------------------------------------
+$(GEN) &: formats/hip.api formats/gen.awk
+	@mkdir -p $(BUILD)/gen
+	awk -f formats/gen.awk -v out=$(BUILD)/gen formats/hip.api
+
+# --- objects ----------------------------------------------------------------
+$(BUILD)/obj/lib/emu/isa/%.o: FOLDER_CFLAGS := $(if $(SAN),,-O3) -fno-math-errno -ffp-contract=off -frounding-math
+$(BUILD)/obj/%.o: %.c | $(GEN)
+	@mkdir -p $(@D)
+	$(COMPILE) -c -o $@ $<
+$(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.S
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -c -o $@ $<
+
+$(LIB): $(call obj,$(LIB_SRC))
+	@mkdir -p $(@D)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/bin/%: $(BUILD)/obj/bin/%.o $(call obj,$(BIN_SHARED_SRC)) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm
+
+# --- shared objects ---------------------------------------------------------
+$(L)/libhrr-preload.so: $(call obj,$(PRELOAD_SRC) $(IN_PROGRAM_SRC)) $(BUILD)/obj/gen/preload_tramp.o
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ -lzstd -lz -ldl -lpthread
+$(L)/libhrr-audit.so: $(call obj,lib/preload/audit.c)
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) -o $@ $^ -ldl
+$(L)/libhrr-emu.so: $(call obj,$(ISA_SRC) $(RUNTIME_SRC) $(IN_PROGRAM_SRC))
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-soname,libhrr-emu.so -o $@ $^ -lzstd -lz -ldl -lpthread -lm
+$(L)/emu/libamdhip64.so.%: lib/emu/standin/hip.S $(L)/libhrr-emu.so $(GEN)
+	@mkdir -p $(@D)
+	$(CC) -shared $(CPPFLAGS) -DMAJOR=$* -o $@ $< -nostdlib -Wl,-soname,libamdhip64.so.$* \
+		-Wl,--version-script=$(BUILD)/gen/emu_versions.map -Wl,-rpath,'$$ORIGIN/..' -L$(L) -l:libhrr-emu.so
+	@[ $* != 5 ] || ln -sf libamdhip64.so.5 $(@D)/libamdhip64.so
+$(L)/emu/libhsa-runtime64.so.1: lib/emu/standin/hsa.S $(L)/libhrr-emu.so $(GEN)
+	@mkdir -p $(@D)
+	$(CC) -shared $(CPPFLAGS) -o $@ $< -nostdlib -Wl,-soname,libhsa-runtime64.so.1 \
+		-Wl,-rpath,'$$ORIGIN/..' -L$(L) -l:libhrr-emu.so
+
+# --- tests ------------------------------------------------------------------
+$(BUILD)/t/unit/%: $(BUILD)/obj/t/unit/%.o $(call obj,$(ISA_SRC)) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm
+units: $(UNITS:%=$(BUILD)/t/unit/%)
+-include t/apps/apps.mk t/test.mk
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/hrr/emu
+	install -m 755 $(PROGS:%=$(BUILD)/bin/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(L)/*.so $(DESTDIR)$(PREFIX)/lib/hrr
+	cp -P $(L)/emu/*.so* $(DESTDIR)$(PREFIX)/lib/hrr/emu
+	for n in 1 5 7; do install -d $(DESTDIR)$(PREFIX)/share/man/man$$n && \
+		install -m 644 man/*.$$n $(DESTDIR)$(PREFIX)/share/man/man$$n; done
+uninstall:
+	cd $(DESTDIR)$(PREFIX)/bin && rm -f $(PROGS)
+	rm -rf $(DESTDIR)$(PREFIX)/lib/hrr
+	for f in man/*.[157]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/}; done
+clean:
+	rm -rf build
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

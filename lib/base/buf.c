@@ -1,0 +1,102 @@
+#include "lib/base/buf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void hrr_buf_release(struct hrr_buf *b)
+{
+	free(b->data);
+	*b = (struct hrr_buf){0};
+}
+
+int hrr_buf_reserve(struct hrr_buf *b, size_t n)
+{
+	if (n <= b->cap - b->len)
+		return 0;
+	if (n > SIZE_MAX / 2 - b->len)
+		return -ENOMEM;
+	size_t cap = b->cap ? b->cap : 64;
+	while (cap < b->len + n)
+		cap *= 2;
+	char *p = realloc(b->data, cap);
+	if (p == NULL)
+		return -ENOMEM;
+	b->data = p;
+	b->cap = cap;
+	return 0;
+}
+
+int hrr_buf_add(struct hrr_buf *b, const void *data, size_t n)
+{
+	if (n == 0)
+		return 0;
+	if (hrr_buf_reserve(b, n) < 0)
+		return -ENOMEM;
+	memcpy(b->data + b->len, data, n);
+	b->len += n;
+	return 0;
+}
+
+int hrr_buf_addc(struct hrr_buf *b, char c)
+{
+	return hrr_buf_add(b, &c, 1);
+}
+
+int hrr_buf_adds(struct hrr_buf *b, const char *s)
+{
+	return hrr_buf_add(b, s, strlen(s));
+}
+
+int hrr_buf_addf(struct hrr_buf *b, const char *fmt, ...)
+{
+	va_list ap, again;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(b->data ? b->data + b->len : NULL, b->cap - b->len, fmt, ap);
+	va_end(ap);
+	int rc = n < 0 ? -ENOMEM : 0;
+	if (rc == 0 && (size_t)n >= b->cap - b->len) {
+		rc = hrr_buf_reserve(b, (size_t)n + 1);
+		if (rc == 0)
+			vsnprintf(b->data + b->len, b->cap - b->len, fmt, again);
+	}
+	va_end(again);
+	if (rc == 0)
+		b->len += (size_t)n;
+	return rc;
+}
+
+int hrr_buf_addu(struct hrr_buf *b, uint64_t v)
+{
+	char t[20];
+	size_t i = sizeof t;
+
+	do
+		t[--i] = (char)('0' + v % 10);
+	while ((v /= 10) != 0);
+	return hrr_buf_add(b, t + i, sizeof t - i);
+}
+
+int hrr_buf_addx(struct hrr_buf *b, uint64_t v)
+{
+	char t[18];
+	size_t i = sizeof t;
+
+	do
+		t[--i] = "0123456789abcdef"[v & 15];
+	while ((v >>= 4) != 0);
+	t[--i] = 'x';
+	t[--i] = '0';
+	return hrr_buf_add(b, t + i, sizeof t - i);
+}
+
+char *hrr_buf_str(struct hrr_buf *b)
+{
+	if (hrr_buf_reserve(b, 1) < 0)
+		return NULL;
+	b->data[b->len] = '\0';
+	return b->data;
+}
