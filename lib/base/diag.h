@@ -26,7 +26,8 @@ struct hrr_diag {
 #define HRR_PRINTF(f, a)
 #endif
 
-/* Sets what; keeps operand and line. Returns err, so that "return hrr_diag_set(d, -EINVAL, ...)" works. */
+/* Sets what; keeps operand and line. Returns err, so that "return hrr_diag_set(d, -EINVAL, ...)"
+ * works. */
 int hrr_diag_set(struct hrr_diag *diag, int err, const char *fmt, ...) HRR_PRINTF(3, 4);
 /* Sets operand and line (a copy, cut to fit). */
 void hrr_diag_at(struct hrr_diag *diag, const char *operand, uint64_t line);

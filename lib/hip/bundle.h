@@ -18,7 +18,7 @@
 #define HRR_BUNDLE_MAX_UNPACKED ((size_t)2 << 30)
 
 struct hrr_bundle_entry {
-	const char *id;	       /* "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-", not NUL-ended */
+	const char *id; /* "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-", not NUL-ended */
 	size_t id_len;
 	const unsigned char *data; /* borrowed from the bundle */
 	size_t size;
@@ -27,7 +27,7 @@ struct hrr_bundle_entry {
 struct hrr_bundle {
 	struct hrr_bundle_entry *entries; /* owned array; in file order */
 	size_t n_entries;
-	struct hrr_buf *unpacked;	  /* owned: decompressed bundles */
+	struct hrr_buf *unpacked; /* owned: decompressed bundles */
 	size_t n_unpacked;
 };
 
@@ -41,9 +41,11 @@ int hrr_bundle_open(struct hrr_bundle *b, const void *data, size_t size, struct 
 void hrr_bundle_close(struct hrr_bundle *b);
 /*
  * The entry that fits an arch: same processor; xnack+ / xnack- / sramecc taken
- * when the target does not say otherwise; -ENOENT when none fits. arch may carry features ("gfx90a:xnack-").
+ * when the target does not say otherwise; -ENOENT when none fits. arch may carry features
+ * ("gfx90a:xnack-").
  */
-int hrr_bundle_find(const struct hrr_bundle *b, const char *arch, const struct hrr_bundle_entry **ret_entry);
+int hrr_bundle_find(const struct hrr_bundle *b, const char *arch,
+		    const struct hrr_bundle_entry **ret_entry);
 /* The processor of an entry ("gfx90a") into name; 0, or -ENOENT for host entries. */
 int hrr_bundle_arch(const struct hrr_bundle_entry *e, char *name, size_t size);
 

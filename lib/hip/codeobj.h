@@ -60,14 +60,15 @@ struct hrr_arg {
 };
 
 struct hrr_kernel {
-	const char *name;	/* as in the API ("_Z5saxpyfPfS_i"), owned by the object, NUL-ended */
-	uint64_t kd;		/* virtual address of the descriptor in the object; 0 when the symbol is missing */
+	const char *name; /* as in the API ("_Z5saxpyfPfS_i"), owned by the object, NUL-ended */
+	uint64_t
+	    kd; /* virtual address of the descriptor in the object; 0 when the symbol is missing */
 	uint32_t kernarg_size, kernarg_align;
 	uint32_t group_size;	/* LDS bytes, static */
 	uint32_t private_size;	/* scratch bytes per work-item, static */
 	uint32_t wave_size;	/* 32 or 64 */
 	uint32_t max_block;	/* work-items per workgroup */
-	uint32_t reqd_block[3];	/* 0 when not required */
+	uint32_t reqd_block[3]; /* 0 when not required */
 	bool dynamic_stack;
 	uint32_t sgprs, vgprs, agprs, sgpr_spills, vgpr_spills; /* for hipFuncGetAttributes */
 	uint32_t n_args, n_explicit; /* explicit ones come first, ordered by offset */
@@ -78,13 +79,13 @@ struct hrr_kernel {
 struct hrr_codeobj {
 	const unsigned char *data; /* borrowed */
 	size_t size;
-	char arch[32];		   /* "gfx90a", from metadata or e_flags */
-	char target[96];	   /* "amdgcn-amd-amdhsa--gfx90a:xnack-" */
-	unsigned abi;		   /* code object version 3..6 */
+	char arch[32];	 /* "gfx90a", from metadata or e_flags */
+	char target[96]; /* "amdgcn-amd-amdhsa--gfx90a:xnack-" */
+	unsigned abi;	 /* code object version 3..6 */
 	size_t n_kernels;
 	struct hrr_kernel *kernels; /* sorted by name */
-	size_t image_size;	   /* bytes a loader needs: end of the last PT_LOAD, page-rounded */
-	void *owned;		   /* private */
+	size_t image_size; /* bytes a loader needs: end of the last PT_LOAD, page-rounded */
+	void *owned;	   /* private */
 };
 
 /* Limits, also in formats: bigger is refused. */
@@ -100,9 +101,9 @@ void hrr_codeobj_close(struct hrr_codeobj *co);
 const struct hrr_kernel *hrr_codeobj_kernel(const struct hrr_codeobj *co, const char *name);
 
 struct hrr_symbol {
-	const char *name; /* borrowed from the object */
-	uint64_t value;	  /* virtual address in the object */
-	uint64_t size;	  /* bytes */
+	const char *name;   /* borrowed from the object */
+	uint64_t value;	    /* virtual address in the object */
+	uint64_t size;	    /* bytes */
 	unsigned char type; /* ELF STT_* */
 };
 /* A defined symbol by name (variables: hipModuleGetGlobal, symbols). -ENOENT when there is none. */
@@ -112,11 +113,13 @@ int hrr_codeobj_symbol(const struct hrr_codeobj *co, const char *name, struct hr
  * relocations for the load address base (device address). -EINVAL on a
  * relocation type we do not know or one that points outside.
  */
-int hrr_codeobj_load(const struct hrr_codeobj *co, void *image, uint64_t base, struct hrr_diag *diag);
+int hrr_codeobj_load(const struct hrr_codeobj *co, void *image, uint64_t base,
+		     struct hrr_diag *diag);
 /*
  * Source line of an address in the object (DWARF .debug_line, versions 2 to 5).
  * -ENOENT when the object has none. file is cut to fit.
  */
-int hrr_codeobj_line(const struct hrr_codeobj *co, uint64_t vaddr, char *file, size_t size, unsigned *ret_line);
+int hrr_codeobj_line(const struct hrr_codeobj *co, uint64_t vaddr, char *file, size_t size,
+		     unsigned *ret_line);
 
 #endif

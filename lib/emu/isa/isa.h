@@ -63,7 +63,7 @@ void isa_program_free(struct isa_program *prog);
 
 enum isa_status {
 	ISA_DONE = 0,
-	ISA_FAULT,	   /* memory access outside any span, or not permitted, LDS/scratch overrun */
+	ISA_FAULT, /* memory access outside any span, or not permitted, LDS/scratch overrun */
 	ISA_UNIMPLEMENTED, /* an instruction, mode or message we do not have: what says which */
 	ISA_BUDGET,	   /* instruction budget used up: a hang, or too long */
 	ISA_TRAP,	   /* s_trap: abort, assert */
@@ -78,14 +78,14 @@ enum isa_space { ISA_GLOBAL, ISA_LDS, ISA_SCRATCH, ISA_CONSTANT, ISA_FLAT };
 struct isa_fault {
 	enum isa_access access;
 	enum isa_space space;
-	uint64_t address;	 /* device address; LDS and scratch: byte offset */
-	uint32_t size;		 /* bytes per lane */
-	uint64_t pc;		 /* device address of the instruction */
-	char text[96];		 /* the instruction as disassembled */
+	uint64_t address; /* device address; LDS and scratch: byte offset */
+	uint32_t size;	  /* bytes per lane */
+	uint64_t pc;	  /* device address of the instruction */
+	char text[96];	  /* the instruction as disassembled */
 	uint32_t workgroup[3];
 	uint32_t wave, lane;
-	uint32_t workitem[3];	 /* id in its workgroup */
-	uint64_t lanes;		 /* which lanes of the wave did the same */
+	uint32_t workitem[3]; /* id in its workgroup */
+	uint64_t lanes;	      /* which lanes of the wave did the same */
 };
 
 struct isa_approx {
@@ -98,14 +98,15 @@ struct isa_approx {
 
 struct isa_report {
 	enum isa_status status;
-	char what[160];		   /* for every status but ISA_DONE: one line, no full stop */
-	uint64_t instructions;	   /* wave-instructions issued */
+	char what[160];	       /* for every status but ISA_DONE: one line, no full stop */
+	uint64_t instructions; /* wave-instructions issued */
 	uint64_t waves;
-	uint64_t fault_count;	   /* all faults met; only the first ISA_MAX_FAULTS sites are kept */
+	uint64_t fault_count; /* all faults met; only the first ISA_MAX_FAULTS sites are kept */
 	unsigned n_faults;
 	struct isa_fault faults[ISA_MAX_FAULTS];
 	unsigned n_approx;
-	struct isa_approx approx[ISA_MAX_APPROX]; /* instructions whose result hardware approximates */
+	struct isa_approx
+	    approx[ISA_MAX_APPROX]; /* instructions whose result hardware approximates */
 };
 
 /*

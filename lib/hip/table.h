@@ -1,0 +1,139 @@
+#ifndef HRR_HIP_TABLE_H
+#define HRR_HIP_TABLE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hip_ids.h"
+#include "hip_proto.h"
+
+/* formats/hip.api as data. Everything here is constant and static. */
+
+enum hrr_kind_of { /* KIND of a parameter or field; see formats/hip.api */
+		   HRR_K_INT,
+		   HRR_K_UINT,
+		   HRR_K_FLAGS,
+		   HRR_K_U8,
+		   HRR_K_U16,
+		   HRR_K_U32,
+		   HRR_K_U64,
+		   HRR_K_SIZE,
+		   HRR_K_FLOAT,
+		   HRR_K_DEVICE,
+		   HRR_K_ENUM,
+		   HRR_K_DIM3,
+		   HRR_K_STR,
+		   HRR_K_CHARS,
+		   HRR_K_BYTES,
+		   HRR_K_INTS,
+		   HRR_K_DEV,
+		   HRR_K_HOST,
+		   HRR_K_ADDR,
+		   HRR_K_HINT,
+		   HRR_K_SYMBOL,
+		   HRR_K_STUB,
+		   HRR_K_IMAGE,
+		   HRR_K_KPARAMS,
+		   HRR_K_EXTRA,
+		   HRR_K_FN,
+		   HRR_K_PTR,
+		   HRR_K_STRUCT,
+		   HRR_K_VALUE,
+		   HRR_K_HANDLE
+};
+
+enum hrr_flow { HRR_FLOW_IN, HRR_FLOW_OUT, HRR_FLOW_INOUT };
+enum hrr_ret {
+	HRR_RET_ERROR,
+	HRR_RET_VOID,
+	HRR_RET_INT,
+	HRR_RET_STR,
+	HRR_RET_FATBIN,
+	HRR_RET_STRUCT
+};
+enum hrr_sync {
+	HRR_SYNC_NONE,
+	HRR_SYNC_DEVICE,
+	HRR_SYNC_STREAM,
+	HRR_SYNC_EVENT,
+	HRR_SYNC_QUERY,
+	HRR_SYNC_COPY
+};
+enum hrr_fail { HRR_FAIL_REISSUE, HRR_FAIL_IGNORE, HRR_FAIL_SKIP };
+
+#define HRR_NO_VALUE INT_MIN
+#define HRR_MAJORS 3 /* 5, 6, 7 */
+
+struct hrr_enumerator {
+	const char *name;
+	int value[HRR_MAJORS]; /* HRR_NO_VALUE where a major lacks it */
+};
+
+struct hrr_enum {
+	const char *name;
+	int n;
+	const struct hrr_enumerator *values;
+};
+
+struct hrr_field {
+	const char *name; /* nested fields with a dot: "srcPos.x" */
+	uint8_t kind, handle;
+	uint16_t offset;
+	uint16_t count; /* chars, bytes, ints: elements */
+	const struct hrr_enum *en;
+};
+
+struct hrr_struct {
+	const char *name;
+	uint16_t size; /* bytes */
+	uint16_t n;
+	const struct hrr_field *fields;
+};
+
+struct hrr_param {
+	const char *name;
+	uint8_t flow, kind, handle;
+	int8_t count; /* index of the parameter that holds the number of elements, or -1 */
+	const struct hrr_enum *en;
+	const struct hrr_struct *st;
+};
+
+struct hrr_api_row {
+	const char *name, *symbol;
+	const struct hrr_param *params;
+	uint8_t n_params, ret, cls, sync, fail;
+	int8_t release; /* parameter released; -1 none, -2 everything */
+	uint8_t major;	/* first HIP major that has it */
+	bool typed;
+	const char *not_recorded; /* why, or NULL: recorded */
+	const char *not_played;	  /* why replay refuses it, or NULL */
+};
+
+extern const struct hrr_api_row hrr_api_table[HRR_API_COUNT];
+extern const char *const hrr_class_names[HRR_CLASS_COUNT];
+extern const char *const hrr_handle_names[HRR_H_COUNT];
+extern const struct hrr_enum *const hrr_enums[];     /* ended by NULL */
+extern const struct hrr_struct *const hrr_structs[]; /* ended by NULL */
+
+/* Index by name (len bytes), or -1. */
+int hrr_api_find(const char *name, size_t len);
+/* Index of a parameter by name, or -1. */
+int hrr_api_param(enum hrr_api api, const char *name, size_t len);
+/* Enumerator's name for a value in a major (5..7), or NULL. The first name wins where two share a
+ * value. */
+const char *hrr_enum_name(const struct hrr_enum *en, int major, int value);
+/* 0 and the value, or -ENOENT. */
+int hrr_enum_value(const struct hrr_enum *en, int major, const char *name, size_t len,
+		   int *ret_value);
+/* "hipErrorInvalidValue", or NULL for a number that is none. */
+const char *hrr_error_name(int error);
+/* Whether a parameter's word is a pointer to a copy (dim3, structure by value). */
+static inline bool hrr_param_boxed(const struct hrr_param *p)
+{
+	return p->flow == HRR_FLOW_IN && p->count < 0 &&
+	       (p->kind == HRR_K_DIM3 || p->kind == HRR_K_VALUE);
+}
+
+#endif
