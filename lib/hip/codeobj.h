@@ -91,7 +91,8 @@ struct hrr_codeobj {
 /* Limits, also in formats: bigger is refused. */
 #define HRR_CODEOBJ_MAX_KERNELS 262144
 #define HRR_CODEOBJ_MAX_ARGS 4096
-#define HRR_CODEOBJ_MAX_SIZE ((size_t)4 << 30)
+#define HRR_CODEOBJ_MAX_SIZE ((size_t)4 << 30)	  /* of the file, and of the image in memory */
+#define HRR_CODEOBJ_MAX_KERNARG ((uint32_t)1 << 20) /* bytes of a kernarg segment */
 #define HRR_MSGPACK_MAX_DEPTH 32
 
 /* -EINVAL not an AMDGPU code object or damaged (diag says where), -ENOMEM. */
