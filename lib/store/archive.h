@@ -1,0 +1,20 @@
+#ifndef HRR_STORE_ARCHIVE_H
+#define HRR_STORE_ARCHIVE_H
+
+#include "lib/store/blob.h"
+
+/* Writing an archive folder. Layout and states: formats/events/README.md, "Archive". */
+struct hrr_archive;
+
+/* Makes DIR (0700; -EEXIST when it is there), DIR/blobs and DIR/manifest.json (state "running"). */
+int hrr_archive_create(struct hrr_archive **ret, const char *dir, struct hrr_diag *diag);
+struct hrr_blobs *hrr_archive_blobs(struct hrr_archive *a);
+/* DIR/pid-PID or DIR/pid-PID.IMAGE with events.jsonl, made on first use; the returned fd (O_APPEND,
+ * 0600) is the caller's. */
+int hrr_archive_process(struct hrr_archive *a, uint32_t pid, uint32_t image, int *ret_fd,
+			struct hrr_diag *diag);
+/* Rewrites manifest.json (whole or not at all). state: "running", "complete", "cut". */
+int hrr_archive_state(struct hrr_archive *a, const char *state, struct hrr_diag *diag);
+void hrr_archive_close(struct hrr_archive *a);
+
+#endif

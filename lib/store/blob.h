@@ -1,0 +1,48 @@
+#ifndef HRR_STORE_BLOB_H
+#define HRR_STORE_BLOB_H
+
+#include "lib/base/buf.h"
+#include "lib/base/diag.h"
+#include "lib/base/id.h"
+
+/* A blob directory: DIR/ab/abcdef…. Format: formats/blobs/README.md. Thread-safe for put and get.
+ */
+struct hrr_blobs;
+
+#define HRR_BLOB_MAX ((uint64_t)1 << 40)
+
+/* Opens DIR (create: makes it, 0700). -ENOENT, -ENOTDIR, … with diag. Links in the last component
+ * are not followed below DIR. */
+int hrr_blobs_open(struct hrr_blobs **ret, const char *dir, bool create, struct hrr_diag *diag);
+void hrr_blobs_close(struct hrr_blobs *s);
+const char *hrr_blobs_path(const struct hrr_blobs *s); /* absolute */
+/* Stores bytes under their id; the name exists already: size and bytes are compared, -EEXIST on a
+ * collision. */
+int hrr_blobs_put(struct hrr_blobs *s, const void *data, size_t len, struct hrr_id *ret_id,
+		  struct hrr_diag *diag);
+/*
+ * Takes over an existing file (path) whose bytes hash to *id, by link, else by
+ * copy; the file at path stays. For payload files written elsewhere on the same file system.
+ */
+int hrr_blobs_put_file(struct hrr_blobs *s, const char *path, struct hrr_id *ret_id,
+		       struct hrr_diag *diag);
+
+struct hrr_blob {
+	const void *data; /* private mapping or memory; len bytes */
+	size_t len;
+	void *owned;
+	bool mapped;
+};
+/*
+ * Reads a blob and checks its hash. -ENOENT missing ("blob xxh128:… is missing"),
+ * -EBADMSG damaged, -EFBIG over max. max 0: HRR_BLOB_MAX.
+ */
+int hrr_blobs_get(struct hrr_blobs *s, const struct hrr_id *id, uint64_t max, struct hrr_blob *ret,
+		  struct hrr_diag *diag);
+void hrr_blob_release(struct hrr_blob *b);
+/* Size of a blob file, not read. -ENOENT. */
+int hrr_blobs_size(struct hrr_blobs *s, const struct hrr_id *id, uint64_t *ret_size);
+/* Path of a blob's file inside the store into path (size bytes). */
+int hrr_blobs_file(const struct hrr_blobs *s, const struct hrr_id *id, char *path, size_t size);
+
+#endif
