@@ -107,7 +107,11 @@ struct hrr_symbol {
 	uint64_t size;	    /* bytes */
 	unsigned char type; /* ELF STT_* */
 };
-/* A defined symbol by name (variables: hipModuleGetGlobal, symbols). -ENOENT when there is none. */
+/*
+ * A defined symbol by name (variables: hipModuleGetGlobal, symbols). -ENOENT when
+ * there is none. value + size never passes image_size; absolute symbols, which
+ * are no places, are not found. Dynamic symbols go before local ones. O(log n).
+ */
 int hrr_codeobj_symbol(const struct hrr_codeobj *co, const char *name, struct hrr_symbol *ret_sym);
 /*
  * Loads segments into image (image_size bytes, zeroed here) and applies
@@ -118,7 +122,9 @@ int hrr_codeobj_load(const struct hrr_codeobj *co, void *image, uint64_t base,
 		     struct hrr_diag *diag);
 /*
  * Source line of an address in the object (DWARF .debug_line, versions 2 to 5).
- * -ENOENT when the object has none. file is cut to fit.
+ * -ENOENT when the object has none, -ENOTSUP when it is compressed (-gz). file
+ * (size > 0) is cut to fit; its bytes come from the object: hrr_mask before a
+ * terminal sees them. The line is 0 for code the compiler gives none.
  */
 int hrr_codeobj_line(const struct hrr_codeobj *co, uint64_t vaddr, char *file, size_t size,
 		     unsigned *ret_line);
