@@ -1,0 +1,44 @@
+/* managed [SEED]: hipMallocManaged memory, written by host and kernels in turn;
+ * advice and prefetch. */
+#include <hip/hip_runtime.h>
+#include "app.h"
+
+#define N 5000
+
+__global__ void next(float *x, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n)
+		x[i] = x[i] * 2 + 1;
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t seed = app_seed(argc, argv, 1, 1);
+	size_t size = N * sizeof(float);
+	float *x;
+	int can = 0;
+
+	app_begin(argv[0], 1);
+	CHECK(hipDeviceGetAttribute(&can, hipDeviceAttributeManagedMemory, 0));
+	if (!can)
+		app_quit(77, "the device has no managed memory");
+	CHECK(hipMallocManaged((void **)&x, size, hipMemAttachGlobal));
+	app_numbers(x, N, seed);
+	CHECK(hipMemAdvise(x, size, hipMemAdviseSetPreferredLocation, 0));
+	CHECK(hipMemPrefetchAsync(x, size, 0, NULL));
+	next<<<(N + 255) / 256, 256>>>(x, N);
+	CHECK(hipGetLastError());
+	CHECK(hipDeviceSynchronize());
+	for (int i = 0; i < N; i++)
+		app_equal("x", i, x[i], app_number(seed, i) * 2 + 1);
+	x[0] = 50;
+	next<<<(N + 255) / 256, 256>>>(x, N);
+	CHECK(hipGetLastError());
+	CHECK(hipDeviceSynchronize());
+	app_equal("x", 0, x[0], 101);
+	CHECK(hipFree(x));
+	printf("managed: host and kernels took turns, right\n");
+	return 0;
+}
