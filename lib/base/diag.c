@@ -3,26 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Length of the valid UTF-8 sequence at s, or 0. */
-static size_t utf8_len(const unsigned char *s, size_t n)
-{
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] >= 0xc2 && s[0] <= 0xdf && n >= 2 && (s[1] & 0xc0) == 0x80)
-		return 2;
-	if ((s[0] & 0xf0) == 0xe0 && n >= 3 && (s[1] & 0xc0) == 0x80 && (s[2] & 0xc0) == 0x80) {
-		if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))
-			return 0;
-		return 3;
-	}
-	if (s[0] >= 0xf0 && s[0] <= 0xf4 && n >= 4 && (s[1] & 0xc0) == 0x80 &&
-	    (s[2] & 0xc0) == 0x80 && (s[3] & 0xc0) == 0x80) {
-		if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-			return 0;
-		return 4;
-	}
-	return 0;
-}
+#include "lib/base/utf8.h"
 
 size_t hrr_mask(char *dst, size_t size, const char *src, size_t len)
 {
@@ -31,7 +12,7 @@ size_t hrr_mask(char *dst, size_t size, const char *src, size_t len)
 	size_t o = 0;
 
 	for (size_t i = 0; i < len;) {
-		size_t n = utf8_len(s + i, len - i);
+		size_t n = hrr_utf8_len(s + i, len - i);
 		/* C0, DEL and C1 (U+0080..U+009F) can steer a terminal. */
 		int bad = n == 0 || (n == 1 && (s[i] < 0x20 || s[i] == 0x7f)) ||
 			  (n == 2 && s[i] == 0xc2 && s[i + 1] < 0xa0);

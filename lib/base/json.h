@@ -47,6 +47,7 @@ struct hrr_json {
 	uint32_t n, cap;
 	bool general; /* the last parse took the general path */
 	struct hrr_buf own;
+	struct hrr_buf mem; /* backs nodes */
 };
 
 void hrr_json_release(struct hrr_json *j);
@@ -68,6 +69,8 @@ int hrr_json_i64(const struct hrr_json *j, int node, int64_t *ret);
 int hrr_json_f64(const struct hrr_json *j, int node, double *ret);
 /* "0x…" (1 to 16 hex digits, any case) as a string; integers are taken too. */
 int hrr_json_addr(const struct hrr_json *j, int node, uint64_t *ret);
+/* Appends the bytes of a string of hex digits (any case) to b. -EINVAL. */
+int hrr_json_hex(const struct hrr_json *j, int node, struct hrr_buf *b);
 /* Appends the decoded string ("…" or {"hex":"…"}) to b. */
 int hrr_json_str(const struct hrr_json *j, int node, struct hrr_buf *b);
 /* Raw text of a string node when it has no escapes, else NULL; *ret_len set. */
