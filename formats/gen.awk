@@ -22,11 +22,20 @@ BEGIN {
 	nrow = nenum = nstruct = 0
 }
 
+
 /^[ \t]*(#|$)/ { next }
 
 $1 == "enum" {
 	enumno[$2] = ++nenum; enumname[nenum] = $2; enumvals[nenum] = ""
 	for (i = 3; i <= NF; i++) enumvals[nenum] = enumvals[nenum] " " $i
+	next
+}
+
+$1 == "wide" || $1 == "wide5" {
+	for (i = 2; i <= NF; i++) {
+		if (!($i in enumno)) die("unknown enumeration " $i)
+		enumwide[enumno[$i]] = $1 == "wide" ? 9 : 5
+	}
 	next
 }
 
@@ -81,6 +90,7 @@ function ctype(    t) { # after role()
 	name[r] = f[1]; if (name[r] in rowno) die("twice: " name[r]); rowno[name[r]] = r
 	sym[r] = name[r]; ret[r] = "error"; typed[r] = 1; nparam[r] = 0
 	cls[r] = "misc"; ver[r] = ""; major[r] = 5; sync[r] = "none"; failc[r] = "reissue"; rel[r] = ""; why[r] = ""; noplay[r] = ""
+	id[r] = -1; id3[r] = -1; wire[r] = ""
 	for (i = 2; i <= np; i++) {
 		if (f[i] == "-") { typed[r] = 0; continue }
 		c = index(f[i], ":"); if (!c) die("parameter without role: " f[i])
@@ -89,7 +99,7 @@ function ctype(    t) { # after role()
 		role(substr(f[i], c + 1))
 		pflow[r, k] = flow; pkind[r, k] = kind; parg[r, k] = kindarg; pcount[r, k] = count; pctype[r, k] = ctype()
 	}
-	while (match(right, /[a-z]+=("[^"]*"|[^ \t"]+)/)) {
+	while (match(right, /[a-z][a-z0-9]*=("[^"]*"|[^ \t"]+)/)) {
 		kv = substr(right, RSTART, RLENGTH); right = substr(right, 1, RSTART - 1) substr(right, RSTART + RLENGTH)
 		eq = index(kv, "="); key = substr(kv, 1, eq - 1); v = substr(kv, eq + 1); gsub(/"/, "", v)
 		if (key == "class") cls[r] = v
@@ -102,6 +112,9 @@ function ctype(    t) { # after role()
 		else if (key == "not") why[r] = v
 		else if (key == "noplay") noplay[r] = v
 		else if (key == "major") major[r] = v
+		else if (key == "id") id[r] = v
+		else if (key == "v3") id3[r] = v
+		else if (key == "hrr") wire[r] = v
 		else die("unknown property " key)
 	}
 	if (right ~ /[^ \t]/) die("cannot read: " right)
@@ -162,23 +175,26 @@ function fieldtype(k) {
 	else { ft = ct[k]; fsz = fal = 8 }
 }
 
-function write_struct(o, s,    n, v, i, off, pad, group, g, leaf, fn, c, at, k, fo, d, need) {
+function tabs(n,    t) { t = "\n"; while (n-- >= 0) t = t "\t"; return t }
+
+# A dot in a field's name opens a structure inside.
+function write_struct(o, s,    n, v, i, off, pad, depth, d, np, p, open, fn, c, at, k, fo, need) {
 	printf "struct %s {", structname[s] > o
-	n = split(structf[s], v, " "); off = 0; pad = 0; group = ""
+	n = split(structf[s], v, " "); off = 0; pad = 0; depth = 0
 	for (i = 1; i <= n; i++) {
 		c = index(v[i], ":"); at = index(v[i], "@")
 		fn = substr(v[i], 1, c - 1); fo = substr(v[i], at + 1) + 0
 		k = unarg(substr(v[i], c + 1, at - c - 1)); fieldtype(k)
-		g = ""; leaf = fn
-		if ((d = index(fn, ".")) > 0) { g = substr(fn, 1, d - 1); leaf = substr(fn, d + 1) }
-		if (group != "" && g != group) { printf "\n\t} %s;", group > o; group = "" }
+		np = split(fn, p, ".")
+		for (d = 0; d < depth && d < np - 1 && open[d + 1] == p[d + 1]; d++) ;
+		for (; depth > d; depth--) printf "%s} %s;", tabs(depth - 1), open[depth] > o
 		need = off; if (need % fal) need += fal - need % fal
-		if (fo > need) { printf "\n\tunsigned char pad%d[%d];", ++pad, fo - off > o; off = fo }
-		if (g != "" && group == "") { printf "\n\tstruct {" > o; group = g }
-		printf "\n\t%s%s%s%s;", (group != "" ? "\t" : ""), space(ft), leaf, farr > o
+		if (fo > need) { printf "%sunsigned char pad%d[%d];", tabs(depth), ++pad, fo - off > o; off = fo }
+		for (; depth < np - 1; depth++) { printf "%sstruct {", tabs(depth) > o; open[depth + 1] = p[depth + 1] }
+		printf "%s%s%s%s;", tabs(depth), space(ft), p[np], farr > o
 		off = fo + fsz
 	}
-	if (group != "") printf "\n\t} %s;", group > o
+	for (; depth > 0; depth--) printf "%s} %s;", tabs(depth - 1), open[depth] > o
 	if (structsize[s] - off >= 8) printf "\n\tunsigned char padend[%d];", structsize[s] - off > o
 	printf "\n};\n_Static_assert(sizeof(struct %s) == %d, \"size of %s\");\n", structname[s], structsize[s], structname[s] > o
 	for (i = 1; i <= n; i++) {
@@ -187,7 +203,7 @@ function write_struct(o, s,    n, v, i, off, pad, group, g, leaf, fn, c, at, k, 
 	}
 }
 
-function write_proto(    o, r, e, s, i, n, v, eq) {
+function write_proto(    o, r, e, s, i, n, v, eq, x, m, spec) {
 	o = out "/hip_proto.h"; banner(o)
 	print "#ifndef HRR_HIP_PROTO_H\n#define HRR_HIP_PROTO_H\n#include <stddef.h>\n#include <stdint.h>\n" > o
 	print "/* The HIP C ABI as far as hip.api describes it (x86-64 SysV: enumerations are int). */" > o
@@ -198,8 +214,12 @@ function write_proto(    o, r, e, s, i, n, v, eq) {
 		print "enum {" > o
 		for (i = 1; i <= n; i++) {
 			eq = index(v[i], "=")
-			if (v[i] ~ /\//) continue # differs by major: only the tables know
-			printf "\t%s = %s,\n", substr(v[i], 1, eq - 1), substr(v[i], eq + 1) > o
+			x = substr(v[i], 1, eq - 1); spec = substr(v[i], eq + 1)
+			if (spec ~ /\//) { # differs by major
+				for (m = 5; m < 7 && enumval(spec, m) == "-"; m++) ;
+				printf "\t%s = %s,\n", x, enumval(spec, m) > o
+				for (m = 5; m <= 7; m++) if (enumval(spec, m) != "-") printf "\t%s_%d = %s,\n", x, m, enumval(spec, m) > o
+			} else printf "\t%s = %s,\n", x, spec > o
 		}
 		printf "\thrr_end_%s = 0\n};\n", enumname[e] > o
 	}
@@ -373,7 +393,55 @@ function write_emu(    o, r, k, i, n, vl, prev, any) {
 	close(o)
 }
 
+# Index from 0 of parameter p of row r.
+function paramno(r, p,    k) {
+	for (k = 1; k <= nparam[r]; k++) if (pname[r, k] == p) return k - 1
+	print "hip.api: " name[r] ": hrr: no parameter " p > "/dev/stderr"; exit 1
+}
+
+# Upstream archives: numbers, and what departs from the rule (hrr="...").
+function write_wire(    o, r, e, i, n, v, tok, since, p, c, what, field, size, arg, nx, wide, wide5, none, launch) {
+	o = out "/hrr_wire.inc"; banner(o)
+	print "static const struct hrr_wide_enum wide_enums[] = {" > o
+	for (e = 1; e <= nenum; e++) if (enumwide[e]) printf "\t{&enum_%s, %d},\n", enumname[e], enumwide[e] > o
+	print "};" > o
+	for (r = 1; r <= nrow; r++) {
+		wide[r] = wide5[r] = none[r] = launch[r] = nx[r] = 0
+		n = split(wire[r], v, " ")
+		for (i = 1; i <= n; i++) {
+			tok = v[i]; since = 3; p = -1; size = 0; arg = "0, NULL"
+			if (sub(/^6:/, "", tok)) since = 6
+			if (tok == "launch") { launch[r] = 1; continue }
+			if (tok ~ /\.wide$/) { wide[r] += 2 ^ paramno(r, substr(tok, 1, length(tok) - 5)); continue }
+			if (tok ~ /\.wide5$/) { wide5[r] += 2 ^ paramno(r, substr(tok, 1, length(tok) - 6)); continue }
+			if (tok ~ /\.none$/) { none[r] += 2 ^ paramno(r, substr(tok, 1, length(tok) - 5)); continue }
+			if ((c = index(tok, "=")) > 0) { p = paramno(r, substr(tok, 1, c - 1)); tok = substr(tok, c + 1) }
+			what = tok; field = ""
+			if ((c = index(tok, ".")) > 0) { field = substr(tok, 1, c - 1); what = substr(tok, c + 1) }
+			if (match(what, /\([A-Za-z0-9_,]+\)$/)) {
+				size = substr(what, RSTART + 1, RLENGTH - 2); what = substr(what, 1, RSTART - 1)
+				if ((c = index(size, ",")) > 0) {
+					arg = substr(size, c + 1); size = substr(size, 1, c - 1)
+					arg = (arg in structno) ? "0, &struct_" arg : arg ", NULL"
+				}
+			}
+			if (what == "in") { since = 6; p = paramno(r, field) }
+			if (what !~ /^(in|bytes|u64|hash|d2h|co|node)$/) { print "hip.api: " name[r] ": hrr: " v[i] > "/dev/stderr"; exit 1 }
+			if (!nx[r]++) printf "static const struct hrr_wire_extra extra_%s[] = {\n", name[r] > o
+			printf "\t{\"%s\", HRR_W_%s, %d, %d, %d, %s},\n", field, toupper(what), since, p, size, arg > o
+		}
+		if (nx[r]) print "};" > o
+	}
+	print "static const struct hrr_wire_row wire_rows[HRR_API_COUNT] = {" > o
+	for (r = 1; r <= nrow; r++) {
+		printf "\t[HRR_API_%s] = {%d, %d, %s, %s, %d, %d, %d, %d, %s},\n", name[r], (id[r] ~ /^c/ ? substr(id[r], 2) : id[r]), id3[r], \
+			(id[r] ~ /^c/ ? "true" : "false"), (launch[r] ? "true" : "false"), wide[r], wide5[r], none[r], nx[r], (nx[r] ? "extra_" name[r] : "NULL") > o
+	}
+	print "};" > o
+	close(o)
+}
+
 END {
 	if (failed) exit 1
-	write_ids(); write_proto(); write_table(); write_invoke(); write_shims(); write_emu()
+	write_ids(); write_proto(); write_table(); write_invoke(); write_shims(); write_emu(); write_wire()
 }
