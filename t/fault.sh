@@ -1,0 +1,83 @@
+#!/bin/sh
+# fault.sh [PATCH...]: each patch of t/fault breaks one rule of the code. It is
+# applied in a copy of the tree, built apart, and the test it names has to go red.
+# The lines before the diff say what:
+#	Test: t/40-diff.bats	(or the name of a program of t/unit)
+#	Filter: REGEX		(bats files: only the tests whose titles match)
+# Last line: "N passed, N failed". A test that is red without the patch proves nothing and fails.
+: "${BUILD:?}" "${MAKE:=make}"
+root=$(pwd)
+work=$BUILD/fault
+passed=0
+failed=0
+
+[ $# -gt 0 ] || set -- t/fault/*.patch
+[ -e "$1" ] || {
+	echo 'fault: 0 passed, 0 failed'
+	exit 0
+}
+rm -rf "$work"
+mkdir -p "$work/src" "$work/build/t"
+git ls-files -c -o --exclude-standard | while read -r f; do [ ! -f "$f" ] || echo "$f"; done |
+	tar -c -f - -T - | tar -x -f - -C "$work/src"
+[ ! -d "$BUILD/t/apps" ] || cp -al "$BUILD/t/apps" "$work/build/t/"
+
+# In the copy: build, then the test of one patch. 0 green, 1 red, 2 did not build.
+try() {
+	case $test in
+	*.bats) targets=all ;;
+	*) targets=$work/build/t/unit/$test ;;
+	esac
+	(cd "$work/src" && BUILD='' $MAKE -s -j2 BUILD="$work/build" "$targets") >"$work/log" 2>&1 || return 2
+	cd "$work/src" || return 2
+	case $test in
+	*.bats) BUILD=$work/build timeout 600 bats --tap ${filter:+-f "$filter"} "$test" ;;
+	*) timeout 300 "$work/build/t/unit/$test" ;;
+	esac >"$work/log" 2>&1 </dev/null
+	code=$?
+	cd "$root" || exit 2
+	# No test that ran is no answer.
+	grep -q '^ok\|^not ok' "$work/log" || return 2
+	[ "$code" -eq 0 ] && ! grep -q '^not ok' "$work/log"
+}
+
+wrong() {
+	echo "not ok - $patch: $1"
+	sed 's/^/# /' "$work/log" | tail -n 20
+	failed=$((failed + 1))
+}
+
+for patch in "$@"; do
+	test=$(sed -n 's/^Test: *//p; /^diff \|^---/q' "$patch")
+	filter=$(sed -n 's/^Filter: *//p; /^diff \|^---/q' "$patch")
+	: >"$work/log"
+	[ -n "$test" ] || {
+		wrong 'names no test'
+		continue
+	}
+	key=$(printf '%s' "$test.$filter" | tr -c 'A-Za-z0-9.' _)
+	if [ ! -e "$work/green.$key" ]; then
+		try || {
+			wrong "$test is not green without it"
+			continue
+		}
+		: >"$work/green.$key"
+	fi
+	if ! patch -d "$work/src" -p1 -f -s <"$patch" >"$work/log" 2>&1; then
+		wrong 'does not apply'
+		git -C "$root" ls-files | tar -c -f - -T - | tar -x -f - -C "$work/src"
+		continue
+	fi
+	try
+	case $? in
+	1)
+		echo "ok - $patch: $(grep -m 1 '^not ok' "$work/log" | sed 's/^not ok [0-9]* *-* *//')"
+		passed=$((passed + 1))
+		;;
+	0) wrong "$test stayed green" ;;
+	*) wrong 'does not build, or its test does not run' ;;
+	esac
+	patch -d "$work/src" -p1 -f -s -R <"$patch" >/dev/null
+done
+echo "fault: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,39 @@
+# Targets that check. `make test` is what README and CI call.
+
+JOBS ?= 2
+DEVICE ?= emu
+BATS := $(sort $(wildcard t/[0-9]*.bats))
+TESTS ?= $(UNITS:%=$(BUILD)/t/unit/%) $(BATS)
+ASAN_LIB = $(if $(findstring address,$(SAN)),$(shell $(CC) -print-file-name=libasan.so))
+T_ENV = BUILD=$(abspath $(BUILD)) DEVICE=$(DEVICE) CC='$(CC)' HRR_T_ASAN='$(ASAN_LIB)'
+SH_FILES := t/runtest t/deps.sh t/demo.sh t/fault.sh .ci/run $(wildcard t/lint/*.sh t/wrap/* t/bench/*.sh)
+
+test: all units apps
+	@$(T_ENV) prove -j$(JOBS) -e 'sh t/runtest' $(TESTS)
+
+check-asan:
+	@$(MAKE) --no-print-directory CONFIG=asan BUILD=build/asan test
+
+# Each patch of t/fault breaks one rule; the test it names has to go red.
+fault: all units apps
+	@$(T_ENV) MAKE='$(MAKE)' sh t/fault.sh $(FAULTS)
+
+lint: all
+	@$(T_ENV) sh t/lint/all.sh
+
+demo: deps
+	@$(MAKE) --no-print-directory all apps
+	@$(T_ENV) sh t/demo.sh
+
+bench: all apps
+	@set -e; found=; for f in t/bench/*.sh; do [ -f "$$f" ] || continue; found=1; \
+		echo "# $$f"; $(T_ENV) sh "$$f"; done; [ "$$found" ] || echo 'bench: nothing in t/bench'
+
+fuzz: all
+	@set -e; found=; for f in t/fuzz/*.sh; do [ -f "$$f" ] || continue; found=1; \
+		echo "# $$f"; $(T_ENV) sh "$$f"; done; [ "$$found" ] || echo 'fuzz: nothing in t/fuzz'
+
+man:
+	mandoc -T lint -W warning man/*.[157]
+
+-include t/isa/coverage.mk
