@@ -16,6 +16,7 @@ enum hrr_record_kind {
 };
 
 #define HRR_STREAM_VERSION 1
+#define HRR_STREAM_MAX_PROCESSES 65536 /* in one merged stream */
 
 struct hrr_record {
 	enum hrr_record_kind kind;

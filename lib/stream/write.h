@@ -34,7 +34,7 @@ struct hrr_write_call {
 /* {"seq":…,"t":…,"dur":…,"tid":…,"api":"…",["ret":…,]"args":{   — the caller adds members, without
  * a leading comma */
 int hrr_write_call(struct hrr_buf *b, const struct hrr_write_call *c);
-/* Closes args with }; then the caller may add ,"dir":… ,"blobs":… ,"host":… ,"kernel":… ,"symbol":…
+/* The caller closes args with "}" and may add ,"dir":… ,"blobs":… ,"host":… ,"kernel":… ,"symbol":…
  * in this order; then: */
 int hrr_write_call_end(struct hrr_buf *b); /* "}\n" */
 

@@ -1,0 +1,284 @@
+#include "lib/stream/record.h"
+
+#include <errno.h>
+#include <string.h>
+
+void hrr_record_release(struct hrr_record *rec)
+{
+	hrr_json_release(&rec->json);
+	*rec = (struct hrr_record){0};
+}
+
+/* What a member's value must be. */
+enum want { ANY, NUMBER, TEXT, OBJECT, ARRAY, ADDRESS, TEXT_OR_NUMBER };
+
+enum member {
+	M_HRR,
+	M_SEQ,
+	M_OUTPUT,
+	M_REGION,
+	M_RUNTIME,
+	M_END,
+	M_P,
+	M_T,
+	M_DUR,
+	M_TID,
+	M_API,
+	M_ARGS,
+	M_RET,
+	M_DIR,
+	M_BLOBS,
+	M_KERNEL,
+	M_HOST,
+	M_SYMBOL,
+	M_NODE,
+	M_ADDR,
+	M_BASE,
+	M_SIZE,
+	M_BLOB,
+	M_UNKNOWN,
+	M_COUNT
+};
+
+static const struct {
+	const char *name;
+	unsigned char len;
+} names[M_COUNT] = {
+#define N(m, s) [m] = {s, sizeof s - 1}
+    N(M_HRR, "hrr"),	     N(M_SEQ, "seq"),	    N(M_OUTPUT, "output"), N(M_REGION, "region"),
+    N(M_RUNTIME, "runtime"), N(M_END, "end"),	    N(M_P, "p"),	   N(M_T, "t"),
+    N(M_DUR, "dur"),	     N(M_TID, "tid"),	    N(M_API, "api"),	   N(M_ARGS, "args"),
+    N(M_RET, "ret"),	     N(M_DIR, "dir"),	    N(M_BLOBS, "blobs"),   N(M_KERNEL, "kernel"),
+    N(M_HOST, "host"),	     N(M_SYMBOL, "symbol"), N(M_NODE, "node"),	   N(M_ADDR, "addr"),
+    N(M_BASE, "base"),	     N(M_SIZE, "size"),	    N(M_BLOB, "blob"),	   N(M_UNKNOWN, "unknown"),
+#undef N
+};
+
+/* Members whose type is checked, by kind; required ones are marked. */
+struct rule {
+	unsigned char member, want;
+	bool required;
+};
+
+static const struct rule header_rules[] = {{M_HRR, NUMBER, true}};
+static const struct rule call_rules[] = {
+    {M_SEQ, NUMBER, true},     {M_T, NUMBER, true},
+    {M_DUR, NUMBER, false},    {M_TID, NUMBER, false},
+    {M_API, TEXT, true},       {M_ARGS, OBJECT, true},
+    {M_DIR, TEXT, false},      {M_RET, TEXT_OR_NUMBER, false},
+    {M_BLOBS, OBJECT, false},  {M_HOST, ARRAY, false},
+    {M_KERNEL, OBJECT, false}, {M_SYMBOL, OBJECT, false},
+};
+static const struct rule output_rules[] = {
+    {M_OUTPUT, NUMBER, true}, {M_NODE, NUMBER, false},	{M_T, NUMBER, false},
+    {M_TID, NUMBER, false},   {M_ADDR, ADDRESS, true},	{M_SIZE, NUMBER, true},
+    {M_BLOB, TEXT, false},    {M_UNKNOWN, TEXT, false},
+};
+static const struct rule region_rules[] = {
+    {M_REGION, TEXT, true}, {M_BASE, ADDRESS, true}, {M_SIZE, NUMBER, false}, {M_T, NUMBER, false}};
+static const struct rule runtime_rules[] = {{M_RUNTIME, OBJECT, true}, {M_T, NUMBER, false}};
+static const struct rule end_rules[] = {{M_END, TEXT, true}, {M_T, NUMBER, false}};
+
+static const struct {
+	const struct rule *rules;
+	size_t n;
+} kinds[HRR_REC_OTHER] = {
+#define K(k, r) [k] = {r, sizeof r / sizeof *r}
+    K(HRR_REC_HEADER, header_rules),   K(HRR_REC_CALL, call_rules),
+    K(HRR_REC_OUTPUT, output_rules),   K(HRR_REC_REGION, region_rules),
+    K(HRR_REC_RUNTIME, runtime_rules), K(HRR_REC_END, end_rules),
+#undef K
+};
+
+static int member_of(const char *s, size_t len)
+{
+	for (int m = 0; m < M_COUNT; m++)
+		if (names[m].len == len && names[m].name[0] == s[0] &&
+		    memcmp(names[m].name, s, len) == 0)
+			return m;
+	return -1;
+}
+
+static bool fits(const struct hrr_json *j, int node, enum want want)
+{
+	uint64_t v;
+
+	switch (want) {
+	case ANY:
+		return true;
+	case NUMBER:
+		return hrr_json_u64(j, node, &v) == 0;
+	case TEXT:
+		return j->nodes[node].type == HRR_JSON_STRING;
+	case OBJECT:
+		return j->nodes[node].type == HRR_JSON_OBJECT;
+	case ARRAY:
+		return j->nodes[node].type == HRR_JSON_ARRAY;
+	case ADDRESS:
+		return hrr_json_addr(j, node, &v) == 0;
+	case TEXT_OR_NUMBER:
+		return j->nodes[node].type == HRR_JSON_STRING ||
+		       j->nodes[node].type == HRR_JSON_INT;
+	}
+	return false;
+}
+
+static const char *want_name(enum want want)
+{
+	static const char *const text[] = {
+	    [NUMBER] = "a whole number of 0 or more",
+	    [TEXT] = "a string",
+	    [OBJECT] = "an object",
+	    [ARRAY] = "an array",
+	    [ADDRESS] = "an address like \"0x1000\"",
+	    [TEXT_OR_NUMBER] = "a string or a whole number",
+	};
+	return text[want];
+}
+
+static int check(const struct hrr_record *rec, const int *at, struct hrr_diag *diag)
+{
+	const struct hrr_json *j = &rec->json;
+
+	for (size_t i = 0; i < kinds[rec->kind].n; i++) {
+		const struct rule *r = &kinds[rec->kind].rules[i];
+		if (at[r->member] < 0) {
+			if (!r->required)
+				continue;
+			return hrr_diag_set(diag, -EINVAL, "bad record: no member \"%s\"",
+					    names[r->member].name);
+		}
+		if (!fits(j, at[r->member], (enum want)r->want))
+			return hrr_diag_set(diag, -EINVAL, "bad record: \"%s\" is not %s",
+					    names[r->member].name, want_name((enum want)r->want));
+	}
+	return 0;
+}
+
+static int check_header(const struct hrr_record *rec, const int *at, struct hrr_diag *diag)
+{
+	uint64_t version = 0;
+
+	(void)hrr_json_u64(&rec->json, at[M_HRR], &version); /* checked before */
+	if (version == HRR_STREAM_VERSION)
+		return 0;
+	return hrr_diag_set(diag, -EINVAL,
+			    "stream version %llu is not known: this program reads version %d",
+			    (unsigned long long)version, HRR_STREAM_VERSION);
+}
+
+static int check_output(const int *at, struct hrr_diag *diag)
+{
+	if (at[M_BLOB] < 0 && at[M_UNKNOWN] < 0)
+		return hrr_diag_set(diag, -EINVAL, "bad record: an output without \"blob\"");
+	return 0;
+}
+
+static int check_region(const struct hrr_record *rec, const int *at, struct hrr_diag *diag)
+{
+	bool add = hrr_json_is(&rec->json, at[M_REGION], "add");
+
+	if (!add && !hrr_json_is(&rec->json, at[M_REGION], "del"))
+		return hrr_diag_set(diag, -EINVAL,
+				    "bad record: \"region\" is neither \"add\" nor \"del\"");
+	if (add && at[M_SIZE] < 0)
+		return hrr_diag_set(diag, -EINVAL, "bad record: no member \"size\"");
+	return 0;
+}
+
+int hrr_record_parse(struct hrr_record *rec, const char *line, size_t len, struct hrr_diag *diag)
+{
+	struct hrr_json *j = &rec->json;
+	int at[M_COUNT];
+	uint64_t v;
+
+	rec->kind = HRR_REC_OTHER;
+	rec->line = line;
+	rec->len = len;
+	rec->p = 0;
+	rec->t = HRR_NO_TIME;
+	rec->seq = rec->dur = rec->tid = 0;
+	rec->api = NULL;
+	rec->api_len = 0;
+	rec->args = rec->ret = rec->dir = rec->blobs = rec->kernel = rec->host = rec->symbol = -1;
+
+	int rc = hrr_json_parse(j, line, len, diag);
+	if (rc < 0)
+		return rc;
+	if (j->nodes[0].type != HRR_JSON_OBJECT)
+		return hrr_diag_set(diag, -EINVAL, "bad record: not an object");
+
+	for (int m = 0; m < M_COUNT; m++)
+		at[m] = -1;
+	for (int i = hrr_json_first(j, 0); i >= 0; i = hrr_json_next(j, 0, i)) {
+		int m = j->nodes[i].len == 0
+			    ? -1
+			    : member_of(j->text + j->nodes[i].off, j->nodes[i].len);
+		if (m < 0)
+			continue;
+		at[m] = i + 1;
+		if (m > M_END)
+			continue;
+		if (rec->kind != HRR_REC_OTHER)
+			return hrr_diag_set(diag, -EINVAL, "bad record: both \"%s\" and \"%s\"",
+					    names[rec->kind].name, names[m].name);
+		rec->kind = (enum hrr_record_kind)m;
+	}
+
+	if (at[M_P] >= 0 && rec->kind != HRR_REC_OTHER) {
+		if (hrr_json_u64(j, at[M_P], &v) < 0 || v > HRR_STREAM_MAX_PROCESSES - 1)
+			return hrr_diag_set(diag, -EINVAL,
+					    "bad record: \"p\" is not a process index below %d",
+					    HRR_STREAM_MAX_PROCESSES);
+		rec->p = (uint32_t)v;
+	}
+	if (rec->kind == HRR_REC_OTHER)
+		return 0;
+	rc = check(rec, at, diag);
+	if (rc < 0)
+		return rc;
+	if (at[M_T] >= 0)
+		(void)hrr_json_u64(j, at[M_T], &rec->t);
+	if (at[M_TID] >= 0)
+		(void)hrr_json_u64(j, at[M_TID], &rec->tid);
+
+	switch (rec->kind) {
+	case HRR_REC_HEADER:
+		return check_header(rec, at, diag);
+	case HRR_REC_OUTPUT:
+		(void)hrr_json_u64(j, at[M_OUTPUT], &rec->seq);
+		return check_output(at, diag);
+	case HRR_REC_REGION:
+		return check_region(rec, at, diag);
+	case HRR_REC_CALL:
+		break;
+	case HRR_REC_RUNTIME:
+	case HRR_REC_END:
+	case HRR_REC_OTHER:
+		return 0;
+	}
+	(void)hrr_json_u64(j, at[M_SEQ], &rec->seq);
+	if (at[M_DUR] >= 0)
+		(void)hrr_json_u64(j, at[M_DUR], &rec->dur);
+	rec->api = hrr_json_raw(j, at[M_API], &rec->api_len);
+	if (rec->api == NULL || rec->api_len == 0)
+		return hrr_diag_set(diag, -EINVAL, "bad record: \"api\" is not a name");
+	rec->args = at[M_ARGS];
+	rec->ret = at[M_RET];
+	rec->dir = at[M_DIR];
+	rec->blobs = at[M_BLOBS];
+	rec->kernel = at[M_KERNEL];
+	rec->host = at[M_HOST];
+	rec->symbol = at[M_SYMBOL];
+	return 0;
+}
+
+int64_t hrr_record_node(const struct hrr_record *rec)
+{
+	uint64_t v;
+
+	if (rec->kind != HRR_REC_OUTPUT ||
+	    hrr_json_u64(&rec->json, hrr_json_get(&rec->json, 0, "node"), &v) < 0)
+		return -1;
+	return (int64_t)v;
+}
