@@ -112,6 +112,7 @@ $p: SYNOPSIS: $(synopsis "$ROOT/man/$p.1")"
 # ./NAME, run.hrr (saxpy) and other.hrr (saxpy 3), recorded on the CPU run time.
 example_folder() { # COMMANDS FOLDER
 	local a x
+	# shellcheck disable=SC2013 # they are words
 	for x in $(grep -oE 'hrr-[a-z]+' <<<"$1" | sort -u); do
 		need_prog "$x"
 	done

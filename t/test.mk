@@ -36,4 +36,7 @@ fuzz: all
 man:
 	mandoc -T lint -W warning man/*.[157]
 
+# Objects of tests stay, so that what did not change is not built again.
+.PRECIOUS: $(BUILD)/obj/%.o
+
 -include t/isa/coverage.mk
