@@ -144,29 +144,27 @@ static int by_place(const void *va, const void *vb)
 static int arguments(struct hrr_codeobj_owned *o, struct hrr_msgpack *r, uint64_t n,
 		     struct hrr_kernel *k, struct hrr_diag *diag)
 {
-	size_t start = o->args.len;
 	bool sorted = true;
 
 	if (n > HRR_CODEOBJ_MAX_ARGS)
 		return damaged(diag, "too many arguments");
-	for (uint64_t i = 0; i < n; i++) {
+	if (hrr_buf_reserve(&o->args, (size_t)n * sizeof(struct hrr_arg)) < 0)
+		return -ENOMEM;
+	struct hrr_arg *a = (struct hrr_arg *)(void *)(o->args.data + o->args.len);
+	for (size_t i = 0; i < n; i++) {
 		struct hrr_msgpack_item it;
-		struct hrr_arg a[2] = {0}; /* the one before and this one */
 
+		a[i] = (struct hrr_arg){0};
 		if (hrr_msgpack_next(r, &it) < 0 || it.type != HRR_MSGPACK_MAP ||
-		    argument(r, it.u, &a[1]) < 0)
+		    argument(r, it.u, &a[i]) < 0)
 			return damaged(diag, "an argument cannot be read");
-		if (i > 0) {
-			memcpy(&a[0], o->args.data + o->args.len - sizeof *a, sizeof *a);
-			sorted = sorted && by_place(&a[0], &a[1]) <= 0;
-		}
-		if (hrr_buf_add(&o->args, &a[1], sizeof *a) < 0)
-			return -ENOMEM;
-		k->n_args++;
-		k->n_explicit += a[1].kind != HRR_ARG_HIDDEN;
+		sorted = sorted && (i == 0 || by_place(&a[i - 1], &a[i]) <= 0);
+		k->n_explicit += a[i].kind != HRR_ARG_HIDDEN;
 	}
+	k->n_args = (uint32_t)n;
+	o->args.len += (size_t)n * sizeof *a;
 	if (!sorted)
-		qsort(o->args.data + start, k->n_args, sizeof(struct hrr_arg), by_place);
+		qsort(a, (size_t)n, sizeof *a, by_place);
 	return 0;
 }
 
@@ -226,13 +224,13 @@ static int check(const struct hrr_codeobj_owned *o, const struct hrr_kernel *k,
 		return damaged(diag, "impossible kernel argument alignment");
 	if (k->wave_size != 32 && k->wave_size != 64)
 		return damaged(diag, "wavefront size is neither 32 nor 64");
-	for (size_t i = 0; i < k->n_args; i++) {
-		struct hrr_arg a;
-		size_t at = o->args.len - (k->n_args - i) * sizeof a;
-		memcpy(&a, o->args.data + at, sizeof a);
-		if (a.offset > k->kernarg_size || a.size > k->kernarg_size - a.offset)
+	if (k->n_args == 0)
+		return 0;
+	/* Those of this kernel are the last ones read. */
+	const struct hrr_arg *end = (const struct hrr_arg *)(void *)(o->args.data + o->args.len);
+	for (const struct hrr_arg *a = end - k->n_args; a != end; a++)
+		if (a->offset > k->kernarg_size || a->size > k->kernarg_size - a->offset)
 			return damaged(diag, "an argument reaches out of the argument segment");
-	}
 	return 0;
 }
 

@@ -69,7 +69,7 @@ static int container(struct hrr_msgpack *r, struct hrr_msgpack_item *it, size_t 
 	return 0;
 }
 
-int hrr_msgpack_next(struct hrr_msgpack *r, struct hrr_msgpack_item *ret_item)
+int hrr_msgpack_any(struct hrr_msgpack *r, struct hrr_msgpack_item *ret_item)
 {
 	struct hrr_msgpack_item it = {0};
 	int rc = 0;

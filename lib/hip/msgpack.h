@@ -35,9 +35,35 @@ struct hrr_msgpack_item {
 	size_t len;
 };
 
-/* The next item; of a container only its head. -EINVAL at the end or on damage, reader unchanged.
+/* hrr_msgpack_next for every kind of item. */
+int hrr_msgpack_any(struct hrr_msgpack *r, struct hrr_msgpack_item *ret_item);
+
+/*
+ * The next item; of a container only its head. -EINVAL at the end or on damage,
+ * nothing changed. Short strings and numbers, which nearly all are in metadata,
+ * are read in place: big libraries have millions.
  */
-int hrr_msgpack_next(struct hrr_msgpack *r, struct hrr_msgpack_item *ret_item);
+static inline int hrr_msgpack_next(struct hrr_msgpack *r, struct hrr_msgpack_item *ret_item)
+{
+	if (r->p != r->end) {
+		unsigned char t = *r->p;
+		size_t len = t & 31;
+
+		if (t < 0x80) {
+			*ret_item = (struct hrr_msgpack_item){HRR_MSGPACK_UINT, t, NULL, 0};
+			r->p++;
+			return 0;
+		}
+		if ((t & 0xe0) == 0xa0 && (size_t)(r->end - r->p) > len) {
+			const char *str = (const char *)r->p + 1;
+			*ret_item = (struct hrr_msgpack_item){HRR_MSGPACK_STR, 0, str, len};
+			r->p += 1 + len;
+			return 0;
+		}
+	}
+	return hrr_msgpack_any(r, ret_item);
+}
+
 /* Steps over what belongs to an item just read: the elements of a container, nothing otherwise. */
 int hrr_msgpack_skip(struct hrr_msgpack *r, const struct hrr_msgpack_item *item);
 
