@@ -403,7 +403,7 @@ function paramno(r, p,    k) {
 function write_wire(    o, r, e, i, n, v, tok, since, p, c, what, field, size, arg, nx, wide, wide5, none, launch) {
 	o = out "/hrr_wire.inc"; banner(o)
 	print "static const struct hrr_wide_enum wide_enums[] = {" > o
-	for (e = 1; e <= nenum; e++) if (enumwide[e]) printf "\t{&enum_%s, %d},\n", enumname[e], enumwide[e] > o
+	for (e = 1; e <= nenum; e++) if (enumwide[e]) printf "\t{\"%s\", %d},\n", enumname[e], enumwide[e] > o
 	print "};" > o
 	for (r = 1; r <= nrow; r++) {
 		wide[r] = wide5[r] = none[r] = launch[r] = nx[r] = 0
@@ -422,7 +422,7 @@ function write_wire(    o, r, e, i, n, v, tok, since, p, c, what, field, size, a
 				size = substr(what, RSTART + 1, RLENGTH - 2); what = substr(what, 1, RSTART - 1)
 				if ((c = index(size, ",")) > 0) {
 					arg = substr(size, c + 1); size = substr(size, 1, c - 1)
-					arg = (arg in structno) ? "0, &struct_" arg : arg ", NULL"
+					arg = (arg in structno) ? "0, \"" arg "\"" : arg ", NULL"
 				}
 			}
 			if (what == "in") { since = 6; p = paramno(r, field) }
