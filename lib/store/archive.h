@@ -1,6 +1,9 @@
 #ifndef HRR_STORE_ARCHIVE_H
 #define HRR_STORE_ARCHIVE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "lib/store/blob.h"
 
 /* Writing an archive folder. Layout and states: formats/events/README.md, "Archive". */
@@ -16,5 +19,16 @@ int hrr_archive_process(struct hrr_archive *a, uint32_t pid, uint32_t image, int
 /* Rewrites manifest.json (whole or not at all). state: "running", "complete", "cut". */
 int hrr_archive_state(struct hrr_archive *a, const char *state, struct hrr_diag *diag);
 void hrr_archive_close(struct hrr_archive *a);
+
+/* Reading: what manifest.json says. -ENOENT without diag when there is none. */
+struct hrr_archive_manifest {
+	bool complete; /* every process's stream has its end */
+	bool running;  /* says running, and its writer is alive in this boot */
+	uint32_t writer;
+	char boot[64];
+};
+int hrr_archive_manifest(const char *dir, struct hrr_archive_manifest *ret, struct hrr_diag *diag);
+/* This boot's id (text, ended by NUL; "" when unknown). */
+void hrr_boot_id(char *text, size_t size);
 
 #endif

@@ -20,6 +20,27 @@ struct hrr_source_options {
 
 struct hrr_source;
 
+/*
+ * An archive in another format. Its reader turns it into lines of ours (a merged
+ * stream where it holds several processes: headers with "p"). Programs add the
+ * formats they take before they open anything; the table is not locked.
+ */
+struct hrr_source_format {
+	const char *name;
+	/* Looks like mine? path is a folder or a file. Reads little and says nothing. */
+	bool (*probe)(const char *path);
+	int (*open)(void **ret_self, const char *path, const struct hrr_source_options *opt,
+		    struct hrr_diag *diag);
+	/* As hrr_reader_line: 1 and a line, 0 at the end, negative with diag. */
+	int (*line)(void *self, const char **ret_line, size_t *ret_len, uint64_t *ret_lineno,
+		    bool *ret_cut, struct hrr_diag *diag);
+	/* Store of process p, which stays self's. NULL with diag. */
+	struct hrr_blobs *(*blobs)(void *self, uint32_t p, struct hrr_diag *diag);
+	void (*close)(void *self);
+};
+#define HRR_SOURCE_MAX_FORMATS 8
+int hrr_source_add_format(const struct hrr_source_format *format); /* -ENOSPC */
+
 int hrr_source_open(struct hrr_source **ret, const char *operand,
 		    const struct hrr_source_options *opt, struct hrr_diag *diag);
 /*
@@ -29,14 +50,28 @@ int hrr_source_open(struct hrr_source **ret, const char *operand,
 int hrr_source_next(struct hrr_source *s, struct hrr_record **ret_rec, struct hrr_diag *diag);
 /* The operand a record came from, for messages. */
 const char *hrr_source_name(const struct hrr_source *s, const struct hrr_record *rec);
+/* Absolute path of the blob folder of process p as -b or its header says, whether it is there or
+ * not; NULL where nothing says it or it cannot be known (a relative path on standard input).
+ * Borrowed until close. */
+const char *hrr_source_blobs_path(struct hrr_source *s, uint32_t p);
+/* t0 of process p's header, ns of CLOCK_MONOTONIC; 0 before it was met. */
+uint64_t hrr_source_t0(const struct hrr_source *s, uint32_t p);
+/* The record last returned came out of a sidecar. */
+bool hrr_source_from_sidecar(const struct hrr_source *s);
 /* The blob store of process p. NULL with diag where there is none (or it cannot be opened). */
 struct hrr_blobs *hrr_source_blobs(struct hrr_source *s, uint32_t p, struct hrr_diag *diag);
 
 struct hrr_source_state {
-	bool cut_line;	 /* a last line without newline was left out */
-	bool has_end;	 /* every process had an end record */
-	bool filtered;	 /* an end record says filtered */
-	bool counts_fit; /* calls and outputs counted as the end record says */
+	bool cut_line;	    /* a last line without newline was left out */
+	bool has_end;	    /* every process had an end record */
+	bool no_header;	    /* some process had no header */
+	bool running;	    /* the archive's writer is alive: the tail may still grow */
+	bool ended_cut;	    /* an end record says cut */
+	bool cut_sidecar;   /* a sidecar's last line was left out */
+	bool clock_suspect; /* fewer than a tenth of a process's stamped regions fall inside its
+			       stream */
+	bool filtered;	    /* an end record says filtered */
+	bool counts_fit;    /* calls and outputs counted as the end record says */
 	uint32_t processes;
 	uint64_t calls, outputs, regions, sidecars, not_recorded, lost;
 };

@@ -1,0 +1,29 @@
+#ifndef HRR_STORE_FILE_H
+#define HRR_STORE_FILE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "lib/base/buf.h"
+#include "lib/base/diag.h"
+
+/* Files that appear whole or not at all. */
+
+/* All of data, over interrupts and short writes. Negative errno. */
+int hrr_write_all(int fd, const void *data, size_t len);
+/*
+ * Writes dirfd/name by a temporary name in the same folder and a rename; what
+ * was there before stays until then. -errno with "cannot write NAME: why".
+ */
+int hrr_file_replace(int dirfd, const char *name, const void *data, size_t len, mode_t mode,
+		     struct hrr_diag *diag);
+/* Appends the whole file to b; -EFBIG beyond max bytes, -EISDIR for a folder. */
+int hrr_file_read(int dirfd, const char *name, size_t max, struct hrr_buf *b);
+/* A name for a temporary file beside others, unlike any other in this process. */
+void hrr_file_temporary(char *name, size_t size);
+/* DIR/NAME in new memory, without doubled slash; NULL: no memory. */
+char *hrr_path_join(const char *dir, const char *name);
+/* Folder of path's last component ("." when there is none), in new memory. */
+char *hrr_path_dir(const char *path);
+
+#endif

@@ -1,0 +1,60 @@
+#ifndef HRR_STORE_SOURCE_PRIVATE_H
+#define HRR_STORE_SOURCE_PRIVATE_H
+
+#include "lib/store/sidecar.h"
+#include "lib/store/source.h"
+
+/* A process as its records tell; indexed by p. */
+struct process {
+	bool met, header, end, filtered, cut, dropped; /* dropped: --pid names another */
+	uint64_t t0, realtime;
+	uint64_t calls, outputs, end_calls, end_outputs;
+	uint64_t not_recorded, lost;
+	uint64_t stamped, inside; /* sidecar regions with a time; those within the stream */
+	char *blobs;		  /* owned: absolute folder, or NULL */
+	struct hrr_blobs *store;  /* borrowed from the source's list */
+};
+
+/*
+ * One stream of lines. head is the record that comes next; pending says there is
+ * one. t is the largest time met so far. Regions of sidecars come before the
+ * first record whose time is theirs or later, and before the end record.
+ */
+struct feed {
+	struct hrr_reader *reader; /* or foreign */
+	const struct hrr_source_format *format;
+	void *foreign;
+	char *name;	   /* owned: for messages */
+	char *folder;	   /* owned: what a relative blobs path starts from; NULL: nothing */
+	char *sidecars_in; /* owned: folder of sidecars, NULL: none */
+	int64_t p;	   /* forced index, -1: as the records say */
+	bool insert;	   /* put p into the lines */
+	struct hrr_record head, region;
+	struct hrr_buf line, region_line; /* with p put in */
+	bool pending, eof, begun, first_out, cut;
+	uint64_t t, t_first;
+	struct hrr_sidecars side; /* regions of process side_p */
+	uint32_t side_p;
+	bool side_insert;
+	size_t side_next;
+};
+
+struct hrr_source {
+	struct hrr_source_options opt;
+	char *blobs; /* owned: -b, absolute */
+	struct feed *feeds;
+	size_t n_feeds;
+	struct hrr_buf processes; /* of struct process */
+	size_t n_processes;
+	struct hrr_buf stores; /* of struct hrr_blobs *: each folder opened once */
+	struct feed *last;     /* whose record was returned */
+	bool last_region;      /* and it came out of a sidecar */
+	bool running;
+	uint64_t calls, outputs, regions, sidecars;
+};
+
+/* Fills feeds from an operand. */
+int hrr_source_find(struct hrr_source *s, const char *operand, struct hrr_diag *diag);
+void hrr_source_feed_release(struct feed *f);
+
+#endif
