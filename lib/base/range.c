@@ -1,7 +1,6 @@
 #include "lib/base/range.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "lib/base/buf.h"
@@ -187,26 +186,39 @@ int hrr_ranges_add(struct hrr_ranges *r, uint64_t base, uint64_t size, void *val
 	return 0;
 }
 
-/* Newest node at base that carries value (any when NULL). */
-static ref find_at(const struct node *n, ref i, uint64_t base, const void *value)
+static ref at_if(const struct node *n, ref i, uint64_t base,
+		 bool (*is_it)(void *, const struct hrr_range *), void *self)
 {
 	while (i != 0 && n[i].range.base != base)
 		i = base < n[i].range.base ? n[i].left : n[i].right;
 	if (i == 0)
 		return 0;
 
-	ref x = find_at(n, n[i].right, base, value);
+	ref x = at_if(n, n[i].right, base, is_it, self);
 	if (x != 0)
 		return x;
-	if (value == NULL || n[i].range.value == value)
+	if (is_it(self, &n[i].range))
 		return i;
-	return find_at(n, n[i].left, base, value);
+	return at_if(n, n[i].left, base, is_it, self);
+}
+
+struct carries {
+	const void *value;
+};
+
+/* NULL stands for any value. */
+static bool carries(void *self, const struct hrr_range *x)
+{
+	const struct carries *c = self;
+
+	return c->value == NULL || x->value == c->value;
 }
 
 int hrr_ranges_del(struct hrr_ranges *r, uint64_t base, const void *value)
 {
 	struct node *n = nodes(r);
-	ref x = find_at(n, r->root, base, value);
+	struct carries c = {value};
+	ref x = at_if(n, r->root, base, carries, &c);
 
 	if (x == 0)
 		return -ENOENT;
@@ -249,7 +261,14 @@ const struct hrr_range *hrr_ranges_find(const struct hrr_ranges *r, uint64_t add
 
 const struct hrr_range *hrr_ranges_at(const struct hrr_ranges *r, uint64_t base)
 {
-	return range_of(r, find_at(nodes(r), r->root, base, NULL));
+	return range_of(r, at_if(nodes(r), r->root, base, carries, &(struct carries){NULL}));
+}
+
+const struct hrr_range *hrr_ranges_at_if(const struct hrr_ranges *r, uint64_t base,
+					 bool (*is_it)(void *self, const struct hrr_range *x),
+					 void *self)
+{
+	return range_of(r, at_if(nodes(r), r->root, base, is_it, self));
 }
 
 /* Largest last byte below addr; a subtree that ends no later than the best so far is skipped. */

@@ -1,6 +1,7 @@
 #ifndef HRR_BASE_RANGE_H
 #define HRR_BASE_RANGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,10 @@ int hrr_ranges_del(struct hrr_ranges *r, uint64_t base, const void *value);
 const struct hrr_range *hrr_ranges_find(const struct hrr_ranges *r, uint64_t addr);
 /* Newest range that starts exactly at base, or NULL. */
 const struct hrr_range *hrr_ranges_at(const struct hrr_ranges *r, uint64_t base);
+/* Newest range at base for which is_it says true, or NULL. */
+const struct hrr_range *hrr_ranges_at_if(const struct hrr_ranges *r, uint64_t base,
+					 bool (*is_it)(void *self, const struct hrr_range *x),
+					 void *self);
 /* Nearest range that ends at or below addr / starts above addr, or NULL. */
 const struct hrr_range *hrr_ranges_before(const struct hrr_ranges *r, uint64_t addr);
 const struct hrr_range *hrr_ranges_after(const struct hrr_ranges *r, uint64_t addr);

@@ -1,8 +1,14 @@
 #ifndef HRR_REGION_TIMELINE_H
 #define HRR_REGION_TIMELINE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "lib/base/range.h"
 #include "lib/stream/write.h"
+
+#define HRR_REGION_MAX ((uint64_t)1 << 47) /* bytes of one region */
+#define HRR_REGION_MAX_DEVICE 65535
 
 /*
  * Device memory HIP never saw, over time. The source merges sidecars into the
@@ -33,12 +39,17 @@ int hrr_timeline_apply(struct hrr_timeline *tl, const struct hrr_region *r,
 /* Live segment / block that holds addr on any device, tightest; NULL. */
 struct hrr_live_region *hrr_timeline_segment(struct hrr_timeline *tl, uint64_t addr);
 struct hrr_live_region *hrr_timeline_block(struct hrr_timeline *tl, uint64_t addr);
-/* Nearest live block before (ends at or below) and after addr inside seg; NULL. */
+/* Nearest live block before (ends at or below) and after addr inside seg (anywhere when seg is
+ * NULL); NULL. */
 struct hrr_live_region *hrr_timeline_block_before(struct hrr_timeline *tl,
 						  const struct hrr_live_region *seg, uint64_t addr);
 struct hrr_live_region *hrr_timeline_block_after(struct hrr_timeline *tl,
 						 const struct hrr_live_region *seg, uint64_t addr);
+/* Records applied; dels among them that matched nothing. */
 uint64_t hrr_timeline_records(const struct hrr_timeline *tl);
+uint64_t hrr_timeline_unmatched(const struct hrr_timeline *tl);
+/* The live segments or blocks, to walk over; values are struct hrr_live_region. */
+const struct hrr_ranges *hrr_timeline_ranges(const struct hrr_timeline *tl, bool segments);
 
 struct hrr_record;
 /* Reads a region record (rec->kind HRR_REC_REGION). The tag is decoded into tag_buf. -EINVAL with
