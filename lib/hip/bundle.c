@@ -155,10 +155,12 @@ static int add_packed(struct reader *r, const unsigned char *p, size_t len)
 int hrr_bundle_open(struct hrr_bundle *b, const void *data, size_t size, struct hrr_diag *diag)
 {
 	struct reader r = {.room = HRR_BUNDLE_MAX_UNPACKED, .diag = diag};
-	const unsigned char *p = data, *end = p + size;
 	int rc = 0;
 
 	*b = (struct hrr_bundle){0};
+	if (size == 0) /* data may be NULL */
+		return damaged(diag, "empty");
+	const unsigned char *p = data, *end = p + size;
 	do {
 		size_t len = 0;
 

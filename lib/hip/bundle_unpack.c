@@ -208,6 +208,8 @@ int hrr_bundle_unpack(const unsigned char *p, size_t len, size_t max, struct hrr
 		return rc;
 	if (h.unpacked > max)
 		return damaged(diag, "unpacks to more than is allowed");
+	if (h.unpacked == 0)
+		return damaged(diag, "holds nothing");
 	p += h.size;
 	len = (h.file != 0 ? (size_t)h.file : len) - h.size;
 	/* Memory is taken for what the packed bytes can hold, whatever the head says. */

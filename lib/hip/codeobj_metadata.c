@@ -148,6 +148,8 @@ static int arguments(struct hrr_codeobj_owned *o, struct hrr_msgpack *r, uint64_
 
 	if (n > HRR_CODEOBJ_MAX_ARGS)
 		return damaged(diag, "too many arguments");
+	if (n == 0)
+		return 0;
 	if (hrr_buf_reserve(&o->args, (size_t)n * sizeof(struct hrr_arg)) < 0)
 		return -ENOMEM;
 	struct hrr_arg *a = (struct hrr_arg *)(void *)(o->args.data + o->args.len);

@@ -349,6 +349,30 @@ static void lies(void)
 	free(plain.p);
 }
 
+static void empty(void)
+{
+	struct bytes nothing = bytes_of("", 0);
+	struct hrr_diag why = {0};
+	struct hrr_bundle b;
+	size_t len;
+
+	is(hrr_bundle_open(&b, NULL, 0, &why), -EINVAL, "no bytes are refused");
+	is_str(why.what, "offload bundle: empty", "with the reason");
+	is(hrr_bundle_length(nothing.p, 0, &len, NULL), -EINVAL, "and have no length");
+	for (unsigned method = 0; method < 2; method++) {
+		struct bytes in = make_packed(nothing, 2, method, 0);
+		is(hrr_bundle_open(&b, in.p, in.n, &why), -EINVAL, "nothing compressed is refused");
+		is_str(why.what, "compressed offload bundle: holds nothing", "with the reason");
+		free(in.p);
+	}
+	struct bytes in = make_plain(NULL, 0);
+	is(hrr_bundle_open(&b, in.p, in.n, NULL), 0, "a bundle of no entries opens");
+	is(b.n_entries, 0, "with none");
+	hrr_bundle_close(&b);
+	free(in.p);
+	free(nothing.p);
+}
+
 static void flips(void)
 {
 	struct bytes c = read_file(CCOB), plain = real_plain();
@@ -446,6 +470,7 @@ int main(void)
 	at_the_edge();
 	one_behind_the_other();
 	lies();
+	empty();
 	flips();
 	find();
 	return done_testing();

@@ -1,0 +1,9 @@
+/* libFuzzer over containers of code objects. See codeobj.sh. */
+#include "t/unit/codeobj_fixture.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	exercise_bundle(data, size);
+	return 0;
+}
