@@ -37,6 +37,14 @@ struct hrr_bundle {
  * not told: pass SIZE_MAX). -EINVAL when it is none of the kinds above.
  */
 int hrr_bundle_length(const void *data, size_t max, size_t *ret_len, struct hrr_diag *diag);
+/*
+ * Opens the container at data and those that follow it, zeros between them
+ * skipped. Bytes behind the first that start no container are left alone, a
+ * damaged container anywhere is -EINVAL. A bare ELF gets an id made from its
+ * e_flags. Compressed containers are unpacked here, HRR_BUNDLE_MAX_UNPACKED
+ * bytes in all; memory is never taken on the word of a head alone. data is
+ * borrowed until close.
+ */
 int hrr_bundle_open(struct hrr_bundle *b, const void *data, size_t size, struct hrr_diag *diag);
 void hrr_bundle_close(struct hrr_bundle *b);
 /*

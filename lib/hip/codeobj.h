@@ -13,7 +13,8 @@
  * their argument layout from the metadata note (msgpack, code object v3 to v6),
  * their descriptors, symbols, and what a loader needs. Everything is bounded
  * and checked at open; bytes are borrowed and must outlive the object.
- * Used inside recorded programs too: no printing, no exit, no locale.
+ * Used inside recorded programs too: no printing, no exit, no locale. Once
+ * open, an object may be read by several threads at once.
  */
 
 enum hrr_arg_kind {

@@ -8,6 +8,8 @@
 #include "t/unit/codeobj_fixture.h"
 
 #define CCOB "t/data/codeobj/two.ccob" /* what clang 19 writes: version 2, zstd */
+#define CCOB3 "t/data/codeobj/v6.ccob" /* what clang 22 writes: version 3, zstd, code objects v6 \
+					*/
 #define ELF "t/data/codeobj/gfx90a-v4.co"
 
 /* --- making containers ---------------------------------------------------- */
@@ -126,6 +128,25 @@ static void real_ones(void)
 	is(hrr_bundle_arch(&b.entries[2], arch, 6), -ENOENT, "there must be room for all of it");
 	hrr_bundle_close(&b);
 	ok(b.entries == NULL && b.unpacked == NULL, "closing empties it");
+
+	free(c.p);
+	c = read_file(CCOB3);
+	is(hrr_bundle_open(&b, c.p, c.n, NULL), 0, "one of a newer clang opens");
+	is(b.n_entries, 3, "with 3 entries");
+	entry_is(&b, 1, "hipv4-amdgcn-amd-amdhsa--gfx11-generic", NULL, b.entries[1].size);
+	entry_is(&b, 2, "hipv4-amdgcn-amd-amdhsa--gfx950", NULL, b.entries[2].size);
+	for (size_t i = 1; i < b.n_entries; i++) {
+		struct hrr_codeobj co;
+		if (!is(hrr_codeobj_open(&co, b.entries[i].data, b.entries[i].size, NULL), 0,
+			"entry %zu is a code object", i))
+			continue;
+		is(co.abi, 6, "of version 6");
+		is_str(co.arch, i == 1 ? "gfx11-generic" : "gfx950", "its processor");
+		is(co.n_kernels, 4, "it has 4 kernels");
+		is(exercise_object(b.entries[i].data, b.entries[i].size), 0, "and all can be read");
+		hrr_codeobj_close(&co);
+	}
+	hrr_bundle_close(&b);
 
 	is(hrr_bundle_length(e.p, e.n, &len, NULL), 0, "a bare ELF has a length");
 	is(len, e.n, "which is all of it");
@@ -463,6 +484,63 @@ static void find(void)
 	}
 }
 
+/* The source of the fixtures through the compilers that are here. */
+static void compilers(void)
+{
+#define SOURCE "t/data/codeobj/kernels.hip"
+	static const struct {
+		const char *name, *command; /* the file to write is put behind */
+		size_t entries;
+		const char *arch;
+	} cases[] = {
+	    {"hipcc", "hipcc --genco --offload-arch=gfx90a " SOURCE " -o", 2, "gfx90a"},
+	    {"clang-19",
+	     "clang-19 -x hip --cuda-device-only --gpu-bundle-output -nogpulib -nogpuinc "
+	     "--offload-arch=gfx942 --offload-arch=gfx1100 -g " SOURCE " -o",
+	     3, "gfx942"},
+	    {"clang-19",
+	     "clang-19 -x hip --cuda-device-only --gpu-bundle-output -nogpulib -nogpuinc "
+	     "--offload-compress --offload-arch=gfx942 --offload-arch=gfx1100 -g " SOURCE " -o",
+	     3, "gfx1100"},
+	};
+	char dir[] = "/tmp/hrr-bundle-XXXXXX", file[64], command[512];
+
+	if (mkdtemp(dir) == NULL) {
+		skip(1, "no folder in /tmp");
+		return;
+	}
+	snprintf(file, sizeof file, "%s/out", dir);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct hrr_bundle b;
+		struct hrr_codeobj co;
+		const struct hrr_bundle_entry *e;
+
+		/* Recorded programs may be run with a sanitizer loaded first; compilers not. */
+		snprintf(command, sizeof command, "unset LD_PRELOAD; %s %s >/dev/null 2>&1",
+			 cases[i].command, file);
+		if (system(command) != 0) {
+			diag("%s is not here or does not compile for %s", cases[i].name,
+			     cases[i].arch);
+			skip(1, cases[i].name);
+			continue;
+		}
+		struct bytes in = read_file(file);
+		if (is(hrr_bundle_open(&b, in.p, in.n, NULL), 0, "what %s writes opens",
+		       cases[i].name)) {
+			is(b.n_entries, cases[i].entries, "with its entries");
+			is(hrr_bundle_find(&b, cases[i].arch, &e), 0, "%s is found", cases[i].arch);
+			is(hrr_codeobj_open(&co, e->data, e->size, NULL), 0, "and opens");
+			is(co.n_kernels, 4, "with 4 kernels");
+			is(exercise_object(e->data, e->size), 0, "that can be read");
+			hrr_codeobj_close(&co);
+			hrr_bundle_close(&b);
+		}
+		free(in.p);
+		remove(file);
+	}
+	remove(dir);
+}
+
 int main(void)
 {
 	real_ones();
@@ -473,5 +551,6 @@ int main(void)
 	empty();
 	flips();
 	find();
+	compilers();
 	return done_testing();
 }
