@@ -51,6 +51,9 @@ void hrr_bundle_close(struct hrr_bundle *b);
  * The entry that fits an arch: same processor; xnack+ / xnack- / sramecc taken
  * when the target does not say otherwise; -ENOENT when none fits. arch may carry features
  * ("gfx90a:xnack-").
+ * Of several the closest: the processor before its family ("gfx11-generic"), a
+ * feature that is asked for before one left open, xnack- and sramecc+ first
+ * where neither side says, then the first in the file.
  */
 int hrr_bundle_find(const struct hrr_bundle *b, const char *arch,
 		    const struct hrr_bundle_entry **ret_entry);

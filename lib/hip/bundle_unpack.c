@@ -4,6 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "lib/hip/elf.h"
 
@@ -226,6 +227,8 @@ int hrr_bundle_unpack(const unsigned char *p, size_t len, size_t max, struct hrr
 	} else {
 		size_t got = ZSTD_decompress(out->data + out->len, (size_t)h.unpacked, p, n);
 		rc = ZSTD_isError(got) || got != h.unpacked ? -EINVAL : 0;
+		if (ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation)
+			rc = -ENOMEM;
 	}
 	if (rc == -EINVAL)
 		return damaged(diag, "damaged contents");

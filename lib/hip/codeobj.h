@@ -62,8 +62,7 @@ struct hrr_arg {
 
 struct hrr_kernel {
 	const char *name; /* as in the API ("_Z5saxpyfPfS_i"), owned by the object, NUL-ended */
-	uint64_t
-	    kd; /* virtual address of the descriptor in the object; 0 when the symbol is missing */
+	uint64_t kd;	  /* address of the descriptor in the object; 0 when missing */
 	uint32_t kernarg_size, kernarg_align;
 	uint32_t group_size;	/* LDS bytes, static */
 	uint32_t private_size;	/* scratch bytes per work-item, static */
@@ -92,7 +91,7 @@ struct hrr_codeobj {
 /* Limits, also in formats: bigger is refused. */
 #define HRR_CODEOBJ_MAX_KERNELS 262144
 #define HRR_CODEOBJ_MAX_ARGS 4096
-#define HRR_CODEOBJ_MAX_SIZE ((size_t)4 << 30)	  /* of the file, and of the image in memory */
+#define HRR_CODEOBJ_MAX_SIZE ((size_t)4 << 30)	    /* of the file, and of the image in memory */
 #define HRR_CODEOBJ_MAX_KERNARG ((uint32_t)1 << 20) /* bytes of a kernarg segment */
 #define HRR_MSGPACK_MAX_DEPTH 32
 

@@ -147,9 +147,9 @@ static bool unit(const struct hrr_dwarf *d, struct cursor *c, struct unit *u)
 	h = (struct cursor){start, h.p, h.bad};
 	u->min_length = u8(&h);
 	if (u->version >= 4)
-		u8(&h); /* operations per instruction: AMDGPU has one */
-	u8(&h);		/* whether rows start statements by default */
-	u->line_base = (signed char)u8(&h);
+		u8(&h);				    /* operations per instruction: AMDGPU has one */
+	u8(&h);					    /* whether rows start statements by default */
+	u->line_base = (int)(u8(&h) ^ 0x80) - 0x80; /* a signed byte */
 	u->line_range = u8(&h);
 	u->opcode_base = u8(&h);
 	if (u->line_range == 0 || u->opcode_base == 0)

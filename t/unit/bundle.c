@@ -8,8 +8,9 @@
 #include "t/unit/codeobj_fixture.h"
 
 #define CCOB "t/data/codeobj/two.ccob" /* what clang 19 writes: version 2, zstd */
-#define CCOB3 "t/data/codeobj/v6.ccob" /* what clang 22 writes: version 3, zstd, code objects v6 \
-					*/
+#define CCOB3                                                                              \
+	"t/data/codeobj/v6.ccob" /* what clang 22 writes: version 3, zstd, code objects v6 \
+				  */
 #define ELF "t/data/codeobj/gfx90a-v4.co"
 
 /* --- making containers ---------------------------------------------------- */
