@@ -1,0 +1,535 @@
+/* A launch: kernel descriptor, first state of waves, workgroups over threads. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "lib/emu/isa/internal.h"
+
+/* Instructions a wave runs before others get a turn. */
+#define SLICE 200000
+#define SLICE_COOPERATIVE 20000
+/* Workgroups one thread keeps in flight when they wait for one another. */
+#define MAX_LIVE 65536
+#define MAX_THREADS 256
+
+struct isa_run {
+	const struct isa_launch *launch;
+	struct isa_kernel kernel;
+	struct isa_code *code;
+	const struct isa_inst *entry;
+	_Atomic u64 next;	  /* workgroup to hand out */
+	_Atomic u64 stop_order;	  /* lowest workgroup that ended the launch */
+	_Atomic u64 instructions; /* of waves that have ended or yielded */
+	_Atomic bool failed;	  /* out of memory in a thread */
+};
+
+static u32 get32(const u8 *p)
+{
+	u32 v;
+	memcpy(&v, p, 4);
+	return v;
+}
+
+int isa_kernel_read(const struct isa_launch *l, struct isa_kernel *k, char *why, size_t size)
+{
+	const enum isa_arch arch = isa_program_arch(l->prog);
+	const u8 *const kd = isa_program_bytes(l->prog, l->kd, 64);
+	u64 items = 1;
+	i64 entry;
+	u32 user;
+
+	if (!kd) {
+		snprintf(why, size, "kernel descriptor 0x%llx outside the code object",
+			 (unsigned long long)l->kd);
+		return -EINVAL;
+	}
+	*k = (struct isa_kernel){0};
+	memcpy(&entry, kd + 16, 8);
+	k->entry = l->kd + (u64)entry;
+	k->rsrc3 = get32(kd + 44);
+	k->rsrc1 = get32(kd + 48);
+	k->rsrc2 = get32(kd + 52);
+	memcpy(&k->properties, kd + 56, 2);
+	memcpy(&k->preload, kd + 58, 2);
+	k->gen = arch <= ISA_GFX950 ? 9 : arch == ISA_GFX1030 ? 10 : arch == ISA_GFX1100 ? 11 : 12;
+	k->lanes = k->gen == 9 || !(k->properties >> 10 & 1) ? 64 : 32;
+	k->lds = l->lds;
+	k->scratch = l->scratch;
+	if ((k->preload & 127) && (arch == ISA_GFX942 || arch == ISA_GFX950 || arch == ISA_GFX90A))
+		k->entry += 256; /* behind the code that loads the arguments where preloading is missing */
+	else
+		k->preload = 0;
+	for (unsigned d = 0; d < 3; d++) {
+		if (!l->block[d] || !l->grid[d]) {
+			snprintf(why, size, "empty grid or block");
+			return -EINVAL;
+		}
+		items *= l->block[d];
+		k->groups[d] = (l->grid[d] - 1) / l->block[d] + 1;
+		if (items > 1024 || l->block[d] > 1024) {
+			snprintf(why, size, "block of more than 1024 work-items");
+			return -EINVAL;
+		}
+	}
+	k->n_groups = (u64)k->groups[0] * k->groups[1];
+	if (k->n_groups > UINT64_MAX / k->groups[2]) {
+		snprintf(why, size, "grid too big");
+		return -EINVAL;
+	}
+	k->n_groups *= k->groups[2];
+	k->waves = (u32)((items + k->lanes - 1) / k->lanes);
+	user = k->rsrc2 >> 1 & 31;
+	if (user > 16 + 16 || l->scratch > (64u << 20) || l->lds > (1u << 20)) {
+		snprintf(why, size, "kernel descriptor or sizes out of range");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void put64(u32 *s, u64 v)
+{
+	s[0] = (u32)v;
+	s[1] = (u32)(v >> 32);
+}
+
+void isa_wave_init(struct isa_wave *w, const struct isa_kernel *k, const struct isa_launch *l)
+{
+	const struct isa_wg *const g = w->wg;
+	const u32 user = k->rsrc2 >> 1 & 31, ids = k->rsrc2 >> 11 & 3;
+	const u32 items = g->dim[0] * g->dim[1] * g->dim[2];
+	const bool packed = k->gen != 10;
+	u32 at = 0;
+
+	memset(w->s, 0, sizeof(w->s));
+	w->lanes = k->lanes;
+	w->gen = k->gen;
+	w->full = k->lanes == 64 ? ~(u64)0 : 0xffffffffu;
+	w->gpr_idx = 0;
+	w->state = WAVE_READY;
+	w->count = 0;
+	w->mode = k->rsrc1 >> 12 & 0xff;
+	w->mode |= k->gen == 12 ? MODE_DX10_CLAMP | MODE_IEEE
+				: (k->rsrc1 >> 21 & 1 ? MODE_DX10_CLAMP : 0) |
+					  (k->rsrc1 >> 23 & 1 ? MODE_IEEE : 0);
+	/* user registers in the order of the property bits */
+	if (k->properties & 1) {
+		w->s[at] = (u32)SCRATCH_WINDOW;
+		w->s[at + 1] = (u32)(SCRATCH_WINDOW >> 32) | 1u << 31;
+		w->s[at + 2] = ~0u;
+		w->s[at + 3] = 0x00e80000u;
+		at += 4;
+	}
+	if (k->properties & 2)
+		put64(&w->s[at], l->packet), at += 2;
+	if (k->properties & 4)
+		put64(&w->s[at], l->queue), at += 2;
+	if (k->properties & 8)
+		put64(&w->s[at], l->kernarg), at += 2;
+	if (k->properties & 16)
+		at += 2; /* dispatch id 0 */
+	if (k->properties & 32)
+		put64(&w->s[at], (u64)k->scratch << 32), at += 2;
+	if (k->properties & 64)
+		w->s[at++] = k->scratch;
+	if (k->preload) {
+		const u32 n = k->preload & 127, first = k->preload >> 7;
+		struct isa_span sp;
+
+		if (!l->mem.find(l->mem.self, l->kernarg + 4 * first, &sp))
+			for (u32 i = 0; i < n && at < 32; i++) {
+				const u64 a = l->kernarg + 4 * (first + i);
+				if (a - sp.base + 4 <= sp.size)
+					memcpy(&w->s[at], sp.host + (a - sp.base), 4);
+				at++;
+			}
+	}
+	at = user;
+	for (u32 d = 0; d < 3; d++)
+		if (k->rsrc2 >> (7 + d) & 1)
+			w->s[at++] = g->id[d];
+	if (k->rsrc2 >> 10 & 1)
+		w->s[at++] = 0; /* workgroup info */
+	if (k->rsrc2 & 1)
+		w->s[at++] = 0; /* scratch wave offset: each wave has its own window */
+	if (k->gen == 12) {
+		w->s[R_TTMP + 9] = g->id[0];
+		w->s[R_TTMP + 7] = g->id[1] | g->id[2] << 16;
+		w->s[R_TTMP + 8] = w->index << 25;
+	}
+	w->s[R_SHARED_BASE + 1] = APERTURE_SHARED;
+	w->s[R_SHARED_LIMIT] = ~0u;
+	w->s[R_SHARED_LIMIT + 1] = APERTURE_SHARED;
+	w->s[R_PRIVATE_BASE + 1] = APERTURE_PRIVATE;
+	w->s[R_PRIVATE_LIMIT] = ~0u;
+	w->s[R_PRIVATE_LIMIT + 1] = APERTURE_PRIVATE;
+	/* work-item ids */
+	u64 exec = 0;
+	for (u32 i = 0; i < k->lanes; i++) {
+		const u32 item = w->index * k->lanes + i;
+		const u32 x = item % g->dim[0], y = item / g->dim[0] % g->dim[1];
+		const u32 z = item / g->dim[0] / g->dim[1];
+
+		if (item < items)
+			exec |= (u64)1 << i;
+		if (packed) {
+			w->v[i] = x | y << 10 | z << 20;
+		} else {
+			w->v[i] = x;
+			if (ids >= 1)
+				w->v[ISA_LANES + i] = y;
+			if (ids >= 2)
+				w->v[2 * ISA_LANES + i] = z;
+		}
+	}
+	isa_set_exec(w, exec);
+	w->mask_exec = 0;
+	memset(w->mask, 0, sizeof(w->mask));
+}
+
+/* --- workgroups ---------------------------------------------------------------------- */
+
+static void group_free(struct isa_wg *g)
+{
+	if (!g)
+		return;
+	for (u32 i = 0; g->waves && i < g->n_alloc; i++) {
+		if (g->waves[i].rows)
+			munmap(g->waves[i].rows, (size_t)ROW_ALL * ISA_ROW);
+		free(g->waves[i].scratch);
+	}
+	free(g->waves);
+	free(g->lds);
+	free(g);
+}
+
+static struct isa_wg *group_new(struct isa_thread *t)
+{
+	const struct isa_kernel *const k = &t->run->kernel;
+	struct isa_wg *const g = calloc(1, sizeof(*g));
+	const size_t scratch = (size_t)k->scratch * k->lanes;
+
+	if (!g)
+		return NULL;
+	g->waves = aligned_alloc(64, k->waves * sizeof(*g->waves));
+	if (!g->waves)
+		goto fail;
+	memset(g->waves, 0, k->waves * sizeof(*g->waves));
+	if (k->lds) {
+		g->lds = aligned_alloc(64, ((size_t)k->lds + 63) / 64 * 64);
+		if (!g->lds)
+			goto fail;
+	}
+	for (u32 i = 0; i < k->waves; i++) {
+		struct isa_wave *const w = &g->waves[i];
+		void *const rows = mmap(NULL, (size_t)ROW_ALL * ISA_ROW, PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (rows == MAP_FAILED)
+			goto fail;
+		w->rows = rows;
+		g->n_alloc = i + 1;
+		w->v = w->rows + (size_t)ROW_TEMPS * ISA_LANES;
+		w->wg = g;
+		w->t = t;
+		w->index = i;
+		w->lds = g->lds;
+		w->lds_size = k->lds;
+		if (scratch) {
+			/* 64 bytes more: a byte-wise access looks at whole dwords */
+			w->scratch = t->launch->poison_lds ? malloc(scratch + 64) : calloc(1, scratch + 64);
+			if (!w->scratch)
+				goto fail;
+			if (t->launch->poison_lds)
+				memset(w->scratch, t->launch->poison_lds, scratch);
+		}
+		w->scratch_size = scratch;
+	}
+	return g;
+fail:
+	group_free(g);
+	return NULL;
+}
+
+static void group_start(struct isa_wg *g, struct isa_thread *t, u64 order)
+{
+	const struct isa_launch *const l = t->launch;
+	const struct isa_kernel *const k = &t->run->kernel;
+	u32 items = 1;
+
+	g->order = order;
+	g->id[0] = (u32)(order % k->groups[0]);
+	g->id[1] = (u32)(order / k->groups[0] % k->groups[1]);
+	g->id[2] = (u32)(order / k->groups[0] / k->groups[1]);
+	for (unsigned d = 0; d < 3; d++) {
+		const u32 left = l->grid[d] - g->id[d] * l->block[d];
+		g->dim[d] = left < l->block[d] ? left : l->block[d];
+		items *= g->dim[d];
+	}
+	g->n_waves = (items + k->lanes - 1) / k->lanes;
+	g->n_done = 0;
+	if (g->lds)
+		memset(g->lds, l->poison_lds, k->lds);
+	for (u32 i = 0; i < g->n_waves; i++) {
+		struct isa_wave *const w = &g->waves[i];
+
+		if (w->scratch_used) {
+			memset(w->scratch, l->poison_lds, w->scratch_used);
+			w->scratch_used = 0;
+		}
+		isa_wave_init(w, k, l);
+		w->in = t->run->entry;
+	}
+	t->waves += g->n_waves;
+}
+
+enum pass { PASS_DONE, PASS_WAITS, PASS_STOP };
+
+/* Lets every wave of the group run: to its end, or until each has had its slice. */
+static enum pass group_pass(struct isa_wg *g, struct isa_thread *t, u64 slice)
+{
+	struct isa_run *const r = t->run;
+
+	for (;;) {
+		u32 waiting = 0;
+		bool sliced = false;
+
+		for (u32 i = 0; i < g->n_waves; i++) {
+			struct isa_wave *const w = &g->waves[i];
+			const u64 before = w->count;
+			int next;
+
+			if (w->state == WAVE_DONE)
+				continue;
+			if (w->state == WAVE_BARRIER) {
+				waiting++;
+				continue;
+			}
+			next = isa_step(w, slice);
+			t->instructions += w->count - before;
+			if (next == NEXT_END) {
+				w->state = WAVE_DONE;
+				g->n_done++;
+			} else if (next == NEXT_STOP) {
+				return PASS_STOP;
+			} else if (w->state == WAVE_BARRIER) {
+				waiting++;
+			} else {
+				sliced = true;
+			}
+		}
+		if (r->launch->budget) {
+			const u64 mine = t->instructions - t->counted;
+
+			t->counted = t->instructions;
+			if (atomic_fetch_add(&r->instructions, mine) + mine > r->launch->budget) {
+				t->report.status = ISA_BUDGET;
+				snprintf(t->report.what, sizeof(t->report.what),
+					 "instruction budget of %llu used up",
+					 (unsigned long long)r->launch->budget);
+				return PASS_STOP;
+			}
+		}
+		if (g->n_done == g->n_waves)
+			return PASS_DONE;
+		if (sliced)
+			return PASS_WAITS;
+		/* all that are left wait at the barrier */
+		for (u32 i = 0; i < g->n_waves; i++)
+			if (g->waves[i].state == WAVE_BARRIER)
+				g->waves[i].state = WAVE_READY;
+		(void)waiting;
+	}
+}
+
+static bool stopped(struct isa_run *r, u64 order)
+{
+	return atomic_load_explicit(&r->stop_order, memory_order_relaxed) < order ||
+	       atomic_load_explicit(&r->failed, memory_order_relaxed);
+}
+
+/* Ends at the first workgroup that stops; lower ones, in other threads, still run. */
+static void stop_at(struct isa_run *r, u64 order)
+{
+	u64 now = atomic_load(&r->stop_order);
+
+	while (order < now && !atomic_compare_exchange_weak(&r->stop_order, &now, order))
+		;
+}
+
+static void *thread_main(void *arg)
+{
+	struct isa_thread *const t = arg;
+	struct isa_run *const r = t->run;
+	const u64 slice = r->launch->cooperative ? SLICE_COOPERATIVE : SLICE;
+	struct isa_wg **live = NULL, **list;
+	size_t n = 0, cap = 0;
+	struct isa_wg *spare = NULL;
+	bool more = true;
+#if defined(__x86_64__)
+	const unsigned csr = _mm_getcsr();
+
+	_mm_setcsr(0x1f80);
+#endif
+	for (;;) {
+		bool waits = false;
+
+		/* one more group when there is none, or when all that are here wait */
+		if (more && n < MAX_LIVE) {
+			const u64 order = atomic_fetch_add(&r->next, 1);
+
+			if (order >= r->kernel.n_groups || stopped(r, order)) {
+				more = false;
+			} else {
+				struct isa_wg *const g = spare ? spare : group_new(t);
+
+				spare = NULL;
+				if (n == cap) {
+					list = realloc(live, (cap ? 2 * cap : 8) * sizeof(*live));
+					if (list) {
+						live = list;
+						cap = cap ? 2 * cap : 8;
+					}
+				}
+				if (!g || n == cap) {
+					group_free(g);
+					atomic_store(&r->failed, true);
+					break;
+				}
+				group_start(g, t, order);
+				live[n++] = g;
+			}
+		}
+		if (!n)
+			break;
+		while (n && !waits) {
+			waits = true;
+			for (size_t i = 0; i < n;) {
+				struct isa_wg *const g = live[i];
+				enum pass p;
+
+				if (stopped(r, g->order)) {
+					p = PASS_DONE;
+				} else {
+					p = group_pass(g, t, slice);
+				}
+				if (p == PASS_WAITS) {
+					i++;
+					continue;
+				}
+				if (p == PASS_STOP) {
+					if (g->order < t->order) {
+						t->order = g->order;
+						t->final = t->report;
+					}
+					stop_at(r, g->order);
+				}
+				/* its place goes to the next one in order */
+				memmove(&live[i], &live[i + 1], (n - i - 1) * sizeof(*live));
+				n--;
+				if (spare)
+					group_free(spare);
+				spare = g;
+				waits = false;
+			}
+			if (more)
+				break;
+			waits = false;
+		}
+	}
+#if defined(__x86_64__)
+	_mm_setcsr(csr);
+#endif
+	for (size_t i = 0; i < n; i++)
+		group_free(live[i]);
+	group_free(spare);
+	free(live);
+	return NULL;
+}
+
+static void merge(struct isa_report *out, const struct isa_thread *t, u64 *order, u64 *approx)
+{
+	const unsigned n = isa_op_count();
+
+	out->instructions += t->instructions;
+	out->waves += t->waves;
+	for (unsigned i = 0; i < n; i++)
+		approx[i] += t->approx[i];
+	if (t->order < *order) {
+		const u64 instructions = out->instructions, waves = out->waves;
+
+		*order = t->order;
+		*out = t->final;
+		out->instructions = instructions;
+		out->waves = waves;
+	}
+}
+
+int isa_run(const struct isa_launch *launch, struct isa_report *ret_report)
+{
+	struct isa_run r = {.launch = launch};
+	struct isa_report *const out = ret_report;
+	unsigned n = launch->threads ? launch->threads : 1, started = 0;
+	struct isa_thread *threads = NULL;
+	pthread_t ids[MAX_THREADS];
+	u64 *approx = NULL, order = UINT64_MAX;
+	char why[160] = "";
+	int err = -ENOMEM;
+
+	memset(out, 0, sizeof(*out));
+	if (isa_kernel_read(launch, &r.kernel, why, sizeof(why))) {
+		out->status = ISA_BAD_LAUNCH;
+		snprintf(out->what, sizeof(out->what), "%s", why);
+		return 0;
+	}
+	r.code = isa_program_code(launch->prog, r.kernel.lanes, why, sizeof(why));
+	r.entry = r.code ? isa_code_at(r.code, r.kernel.entry, why, sizeof(why)) : NULL;
+	if (!r.entry) {
+		out->status = strstr(why, "memory") ? ISA_NOMEM : ISA_BAD_LAUNCH;
+		snprintf(out->what, sizeof(out->what), "%s", why);
+		return 0;
+	}
+	atomic_init(&r.next, 0);
+	atomic_init(&r.stop_order, UINT64_MAX);
+	atomic_init(&r.instructions, 0);
+	atomic_init(&r.failed, false);
+	if (n > MAX_THREADS)
+		n = MAX_THREADS;
+	if (n > r.kernel.n_groups)
+		n = (unsigned)r.kernel.n_groups;
+	threads = calloc(n, sizeof(*threads));
+	approx = calloc((size_t)(n + 1) * isa_op_count(), sizeof(*approx));
+	if (!threads || !approx)
+		goto out;
+	for (unsigned i = 0; i < n; i++) {
+		threads[i].launch = launch;
+		threads[i].code = r.code;
+		threads[i].run = &r;
+		threads[i].order = UINT64_MAX;
+		threads[i].approx = approx + (size_t)(i + 1) * isa_op_count();
+	}
+	for (unsigned i = 1; i < n; i++) {
+		if (pthread_create(&ids[started], NULL, thread_main, &threads[i]))
+			break; /* fewer threads do the same work */
+		started++;
+	}
+	thread_main(&threads[0]);
+	for (unsigned i = 0; i < started; i++)
+		pthread_join(ids[i], NULL);
+	if (atomic_load(&r.failed) && atomic_load(&r.stop_order) == UINT64_MAX)
+		goto out;
+	for (unsigned i = 0; i < n; i++)
+		merge(out, &threads[i], &order, approx);
+	for (unsigned i = 0; i < isa_op_count() && out->n_approx < ISA_MAX_APPROX; i++)
+		if (approx[i])
+			out->approx[out->n_approx++] =
+				(struct isa_approx){.mnemonic = isa_op_at(i)->name, .count = approx[i]};
+	err = 0;
+out:
+	free(threads);
+	free(approx);
+	return err;
+}

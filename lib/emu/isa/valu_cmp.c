@@ -1,0 +1,23 @@
+/* Lane functions of valu_cmp.def, for each x86 level. */
+#include <immintrin.h>
+
+#include "lib/emu/isa/numeric_more.h"
+#include "lib/emu/isa/table.h"
+
+#define VALU_DEF "lib/emu/isa/valu_cmp.def"
+
+#include "lib/emu/isa/variant_base.h"
+#include "lib/emu/isa/valu_cmp.inc"
+#include "lib/emu/isa/variant_end.h"
+
+#if defined(__x86_64__)
+#include "lib/emu/isa/variant_avx2.h"
+#include "lib/emu/isa/valu_cmp.inc"
+#include "lib/emu/isa/variant_end.h"
+
+#include "lib/emu/isa/variant_avx512.h"
+#include "lib/emu/isa/valu_cmp.inc"
+#include "lib/emu/isa/variant_end.h"
+#endif
+
+const isa_fn *const isa_fns_cmp[3] = ISA_VARIANTS(cmp);
