@@ -70,15 +70,20 @@ static bool modifier(struct build *b, const char *name, const char *arg)
 	static const struct {
 		const char *name;
 		u8 kind;
-	} dpp[] = {{"row_shl", DPP_ROW_SHL},   {"row_shr", DPP_ROW_SHR},
-		   {"row_ror", DPP_ROW_ROR},   {"wave_shl", DPP_WAVE_SHL},
-		   {"wave_rol", DPP_WAVE_ROL}, {"wave_shr", DPP_WAVE_SHR},
-		   {"wave_ror", DPP_WAVE_ROR}, {"row_mirror", DPP_MIRROR},
+	} dpp[] = {{"row_shl", DPP_ROW_SHL},
+		   {"row_shr", DPP_ROW_SHR},
+		   {"row_ror", DPP_ROW_ROR},
+		   {"wave_shl", DPP_WAVE_SHL},
+		   {"wave_rol", DPP_WAVE_ROL},
+		   {"wave_shr", DPP_WAVE_SHR},
+		   {"wave_ror", DPP_WAVE_ROR},
+		   {"row_mirror", DPP_MIRROR},
 		   {"row_half_mirror", DPP_HALF_MIRROR},
-		   {"row_newbcast", DPP_SHARE}, {"row_share", DPP_SHARE},
+		   {"row_newbcast", DPP_SHARE},
+		   {"row_share", DPP_SHARE},
 		   {"row_xmask", DPP_XMASK}};
-	static const char *const ignored[] = {"glc", "slc", "dlc", "sc0", "sc1", "nt", "scope", "off",
-					      "th"};
+	static const char *const ignored[] = {"glc", "slc",   "dlc", "sc0", "sc1",
+					      "nt",  "scope", "off", "th"};
 	struct isa_extra *const x = &b->x;
 	const long n = strtol(arg, NULL, 0);
 
@@ -94,7 +99,8 @@ static bool modifier(struct build *b, const char *name, const char *arg)
 		return b->in->m.offen = true;
 	if (!strcmp(name, "idxen"))
 		return b->in->m.idxen = true;
-	if (!strcmp(name, "glc") || !strcmp(name, "sc0") || (!strcmp(name, "th") && strstr(arg, "RETURN")))
+	if (!strcmp(name, "glc") || !strcmp(name, "sc0") ||
+	    (!strcmp(name, "th") && strstr(arg, "RETURN")))
 		b->in->m.rtn |= b->in->m.op == MEM_ATOMIC;
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		if (!strcmp(name, ignored[i]))
@@ -116,7 +122,9 @@ static bool modifier(struct build *b, const char *name, const char *arg)
 	if (!strcmp(name, "dst_sel"))
 		return x->dst_sel = sdwa_sel(arg), true;
 	if (!strcmp(name, "dst_unused"))
-		return x->dst_unused = !strcmp(arg, "UNUSED_PRESERVE") ? 2 : !strcmp(arg, "UNUSED_SEXT"), true;
+		return x->dst_unused =
+			   !strcmp(arg, "UNUSED_PRESERVE") ? 2 : !strcmp(arg, "UNUSED_SEXT"),
+		       true;
 	if (!strcmp(name, "src0_sel"))
 		return x->mod[0].sel = sdwa_sel(arg), true;
 	if (!strcmp(name, "src1_sel"))
@@ -268,7 +276,8 @@ static bool vector_src(struct build *b, unsigned k, const struct isa_operand *o,
 
 	if (!o)
 		return refuse(b, "too few operands");
-	*m = (struct isa_mod){.type = type, .neg = o->neg, .abs = o->abs, .sext = o->sext, .sel = sel};
+	*m = (struct isa_mod){
+	    .type = type, .neg = o->neg, .abs = o->abs, .sext = o->sext, .sel = sel};
 	if (type == 'x') {
 		m->sel_hi = b->op_sel >> k & 1;
 		m->hi_sel_hi = b->has_op_sel_hi && (b->op_sel_hi >> k & 1);
@@ -289,7 +298,8 @@ static bool vector_src(struct build *b, unsigned k, const struct isa_operand *o,
 		changed |= m->sel_hi || !m->hi_sel_hi || m->neg_lo || m->neg_hi;
 	else if (type == 'x')
 		changed |= m->hi_sel_hi;
-	else if (type == 'K') /* the result takes the low dword of source 0, the high one of source 1 */
+	else if (type ==
+		 'K') /* the result takes the low dword of source 0, the high one of source 1 */
 		changed |= k == 0 ? m->sel_hi : !m->sel_hi;
 	if (k == 0 && b->x.dpp.kind)
 		changed = true;
@@ -384,7 +394,7 @@ static bool build_vector(struct build *b)
 			return false;
 		dst16 = *s == 'h';
 	}
-	if (b->op->cls == CLASS_INT && (strstr(b->op->name, "v_swap_") == b->op->name) ) {
+	if (b->op->cls == CLASS_INT && (strstr(b->op->name, "v_swap_") == b->op->name)) {
 		const struct isa_operand *o = take(b);
 
 		if (!o || o->kind != TOK_VGPR || o->half || (b->op_sel >> 31))
@@ -461,8 +471,8 @@ static bool build_vector(struct build *b)
 		if (m->kind == PREP_NONE)
 			continue;
 		preps++;
-		if (m->kind == PREP_SGPR && !m->is_const && strchr("ifhs", m->type) && !m->neg && !m->abs &&
-		    m->sel == SEL_DWORD) {
+		if (m->kind == PREP_SGPR && !m->is_const && strchr("ifhs", m->type) && !m->neg &&
+		    !m->abs && m->sel == SEL_DWORD) {
 			sgprs++;
 			in->prep_sreg = m->sreg;
 			in->prep_src = (u8)i;
@@ -516,9 +526,10 @@ static bool build_scalar(struct build *b)
 		}
 	}
 	in->n_src = (u8)k;
-	if (!strcmp(name, "s_endpgm") || !strcmp(name, "s_branch") || !strcmp(name, "s_setpc_b64") ||
-	    !strcmp(name, "s_swappc_b64") || !strcmp(name, "s_call_b64") ||
-	    !strcmp(name, "s_endpgm_saved") || !strcmp(name, "s_sendmsghalt"))
+	if (!strcmp(name, "s_endpgm") || !strcmp(name, "s_branch") ||
+	    !strcmp(name, "s_setpc_b64") || !strcmp(name, "s_swappc_b64") ||
+	    !strcmp(name, "s_call_b64") || !strcmp(name, "s_endpgm_saved") ||
+	    !strcmp(name, "s_sendmsghalt"))
 		in->flags |= F_CTRL;
 	return true;
 }
@@ -552,7 +563,8 @@ static bool build_global(struct build *b)
 {
 	struct isa_inst *const in = b->in;
 	const bool has_saddr = b->op->kind != MEM_FN_FLAT;
-	const unsigned data = in->m.dwords * (in->m.atomic == AT_CMPSWAP || in->m.atomic == AT_FCMPSWAP ? 2 : 1);
+	const unsigned data =
+	    in->m.dwords * (in->m.atomic == AT_CMPSWAP || in->m.atomic == AT_FCMPSWAP ? 2 : 1);
 	const unsigned want = in->m.op == MEM_ATOMIC ? 2 + has_saddr : 2 + has_saddr;
 	const struct isa_operand *o;
 
@@ -592,7 +604,8 @@ static bool build_global(struct build *b)
 static bool build_buffer(struct build *b)
 {
 	struct isa_inst *const in = b->in;
-	const unsigned data = in->m.dwords * (in->m.atomic == AT_CMPSWAP || in->m.atomic == AT_FCMPSWAP ? 2 : 1);
+	const unsigned data =
+	    in->m.dwords * (in->m.atomic == AT_CMPSWAP || in->m.atomic == AT_FCMPSWAP ? 2 : 1);
 	const struct isa_operand *o = take(b);
 
 	if (!data_row(b, o, data, in->m.op == MEM_LOAD ? &in->dv : &in->dv2))
@@ -694,12 +707,12 @@ static bool build_one(struct build *b, const char *text)
 	if (!isa_text_split(text, b->arch, &b->t))
 		return refuse(b, "text");
 	if (b->t.name_len > 7 && !memcmp(b->t.name, "v_dual_", 7)) {
-		static const char *const dual[] = {"v_fmac_f32", "v_fmaak_f32", "v_fmamk_f32", "v_mul_f32",
-						   "v_add_f32", "v_sub_f32", "v_subrev_f32",
-						   "v_mul_dx9_zero_f32", "v_mov_b32", "v_cndmask_b32",
-						   "v_max_f32", "v_min_f32", "v_max_num_f32", "v_min_num_f32",
-						   "v_dot2acc_f32_f16", "v_dot2acc_f32_bf16", "v_add_nc_u32",
-						   "v_lshlrev_b32", "v_and_b32"};
+		static const char *const dual[] = {
+		    "v_fmac_f32",    "v_fmaak_f32",   "v_fmamk_f32",	   "v_mul_f32",
+		    "v_add_f32",     "v_sub_f32",     "v_subrev_f32",	   "v_mul_dx9_zero_f32",
+		    "v_mov_b32",     "v_cndmask_b32", "v_max_f32",	   "v_min_f32",
+		    "v_max_num_f32", "v_min_num_f32", "v_dot2acc_f32_f16", "v_dot2acc_f32_bf16",
+		    "v_add_nc_u32",  "v_lshlrev_b32", "v_and_b32"};
 		row = -1;
 		for (size_t i = 0; i < sizeof(dual) / sizeof(dual[0]); i++)
 			if (strlen(dual[i]) == b->t.name_len - 5 &&
@@ -755,7 +768,8 @@ static bool reads_row(const struct isa_inst *in, i32 dst)
 	for (unsigned k = 0; k < in->n_src; k++) {
 		if (in->src[k].rel && in->src[k].off == (uintptr_t)(i64)dst)
 			return true;
-		if (in->extra && in->extra->mod[k].kind == PREP_VGPR && in->extra->mod[k].row * ISA_ROW == dst)
+		if (in->extra && in->extra->mod[k].kind == PREP_VGPR &&
+		    in->extra->mod[k].row * ISA_ROW == dst)
 			return true;
 	}
 	return false;

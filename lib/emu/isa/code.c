@@ -114,8 +114,8 @@ int isa_program_new(enum isa_arch arch, const void *image, size_t size, u64 base
 	/* the disassembler now, so that a missing one is told here */
 	if (!isa_program_code(p, isa_arch_wave_size(arch), why, sizeof(why))) {
 		const int err = strstr(why, "cannot load") || strstr(why, "has no") ? -ENOENT
-				: strstr(why, "memory")			     ? -ENOMEM
-									     : -EINVAL;
+				: strstr(why, "memory")				    ? -ENOMEM
+										    : -EINVAL;
 		isa_program_free(p);
 		return hrr_diag_set(diag, err, "%s", why);
 	}
@@ -156,7 +156,8 @@ enum isa_arch isa_program_arch(const struct isa_program *prog)
 
 const void *isa_program_bytes(const struct isa_program *prog, u64 addr, u64 size)
 {
-	if (addr < prog->base || addr - prog->base > prog->size || size > prog->size - (addr - prog->base))
+	if (addr < prog->base || addr - prog->base > prog->size ||
+	    size > prog->size - (addr - prog->base))
 		return NULL;
 	return prog->image + (addr - prog->base);
 }
@@ -212,7 +213,8 @@ static const struct isa_inst *_Atomic *slot_of(struct isa_code *c, u64 pc)
 
 static void link_to(struct isa_inst *in, u64 pc, const struct isa_inst *target)
 {
-	*in = (struct isa_inst){.run = run_link, .fn = run_link, .flags = F_LINK | F_CTRL, .pc = pc};
+	*in =
+	    (struct isa_inst){.run = run_link, .fn = run_link, .flags = F_LINK | F_CTRL, .pc = pc};
 	in->target_pc = pc;
 	atomic_init(&in->target, target);
 }
@@ -250,14 +252,15 @@ static const struct isa_inst *decode_run(struct isa_code *c, u64 pc, char *why, 
 			n++;
 			break;
 		}
-		used = isa_disasm_text(c->disasm, p->image + (pc - p->base), p->size - (pc - p->base), pc,
-				       text, sizeof(text));
+		used = isa_disasm_text(c->disasm, p->image + (pc - p->base),
+				       p->size - (pc - p->base), pc, text, sizeof(text));
 		in->pc = pc;
 		in->id = c->n_inst++;
 		in->size = used ? (u8)used : 4;
 		memcpy(in->raw, p->image + (pc - p->base), used > 12 ? 12 : used ? used : 4);
 		if (!used)
-			snprintf(text, sizeof(text), "not an instruction: 0x%08x", (unsigned)in->raw[0]);
+			snprintf(text, sizeof(text), "not an instruction: 0x%08x",
+				 (unsigned)in->raw[0]);
 		if (isa_build(c, p->arch, text, in)) {
 			snprintf(why, size, "out of memory");
 			free(list);
@@ -274,7 +277,8 @@ static const struct isa_inst *decode_run(struct isa_code *c, u64 pc, char *why, 
 		memcpy(out, list, n * sizeof(*out));
 		for (size_t i = 0; i < n; i++)
 			if (!(out[i].flags & F_LINK))
-				atomic_store_explicit(slot_of(c, out[i].pc), &out[i], memory_order_release);
+				atomic_store_explicit(slot_of(c, out[i].pc), &out[i],
+						      memory_order_release);
 	} else {
 		snprintf(why, size, "out of memory");
 	}
@@ -288,7 +292,8 @@ const struct isa_inst *isa_code_at(struct isa_code *code, u64 pc, char *why, siz
 	const struct isa_inst *in;
 
 	if (!slot) {
-		snprintf(why, size, "jump to 0x%llx, outside the code object", (unsigned long long)pc);
+		snprintf(why, size, "jump to 0x%llx, outside the code object",
+			 (unsigned long long)pc);
 		return NULL;
 	}
 	in = atomic_load_explicit(slot, memory_order_acquire);
@@ -328,8 +333,8 @@ void isa_inst_text(struct isa_code *code, const struct isa_inst *in, char *text,
 	if (!slot_of(code, in->pc))
 		return;
 	pthread_mutex_lock(&code->lock);
-	isa_disasm_text(code->disasm, p->image + (in->pc - p->base), p->size - (in->pc - p->base), in->pc,
-			buf, sizeof(buf));
+	isa_disasm_text(code->disasm, p->image + (in->pc - p->base), p->size - (in->pc - p->base),
+			in->pc, buf, sizeof(buf));
 	pthread_mutex_unlock(&code->lock);
 	while (*s == '\t' || *s == ' ')
 		s++;

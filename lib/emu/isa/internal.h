@@ -64,8 +64,8 @@ enum {
 	R_SHARED_LIMIT = 132,
 	R_PRIVATE_BASE = 134,
 	R_PRIVATE_LIMIT = 136,
-	R_ZERO = 138,  /* null as a source */
-	R_SINK = 140,  /* null as a destination: room for 16 */
+	R_ZERO = 138, /* null as a source */
+	R_SINK = 140, /* null as a destination: room for 16 */
 	R_COUNT = 160
 };
 
@@ -76,7 +76,7 @@ enum {
 #define SCRATCH_WINDOW 0x0000f00000000000ull
 
 /* MODE register. */
-#define MODE_ROUND32(m) ((m) & 3)
+#define MODE_ROUND32(m) ((m)&3)
 #define MODE_ROUND64(m) ((m) >> 2 & 3)
 #define MODE_DENORM32(m) ((m) >> 4 & 3)
 #define MODE_DENORM64(m) ((m) >> 6 & 3)
@@ -119,12 +119,12 @@ struct isa_mod {
 	char type;
 	u8 kind; /* enum isa_prep_kind */
 	bool neg, abs, sext;
-	u8 sel;	   /* SDWA and op_sel: SEL_* */
+	u8 sel;	     /* SDWA and op_sel: SEL_* */
 	bool sel_hi; /* packed: op_sel of the low half, op_sel_hi of the high half */
 	bool hi_sel_hi;
 	bool neg_lo, neg_hi;
-	i32 row;	 /* vector register: row; */
-	u16 sreg;	 /* scalar register */
+	i32 row;  /* vector register: row; */
+	u16 sreg; /* scalar register */
 	bool is_const;
 	u64 value; /* constant */
 };
@@ -175,11 +175,7 @@ struct isa_extra {
 };
 
 /* Memory instructions. */
-enum isa_mem_op {
-	MEM_LOAD,
-	MEM_STORE,
-	MEM_ATOMIC
-};
+enum isa_mem_op { MEM_LOAD, MEM_STORE, MEM_ATOMIC };
 enum isa_atomic {
 	AT_SWAP,
 	AT_CMPSWAP,
@@ -226,7 +222,7 @@ enum {
 	F_LINK = 1u << 5,   /* not an instruction: joins two runs of decoded code */
 	F_VECTOR = 1u << 6, /* has vector operands (for register indexing) */
 	F_VSRC0 = 1u << 7,
-	F_CMPX = 1u << 8,   /* also writes EXEC */
+	F_CMPX = 1u << 8, /* also writes EXEC */
 	F_HI16 = 1u << 9
 };
 
@@ -235,16 +231,16 @@ struct isa_inst {
 	isa_fn inner; /* what counting of approximations calls */
 	isa_fn fn;
 	struct isa_src src[4];
-	i32 dv, dv2;   /* byte offsets of destination rows from v0 */
-	u16 ds;	       /* scalar destination */
-	u16 op;	       /* index in the table */
+	i32 dv, dv2; /* byte offsets of destination rows from v0 */
+	u16 ds;	     /* scalar destination */
+	u16 op;	     /* index in the table */
 	u32 flags;
 	u32 id;	       /* dense number in the program, for per-thread caches */
 	i64 imm, imm2; /* offset, literal */
 	struct isa_minfo m;
 	u16 prep_sreg; /* run_sgpr: which register */
 	u8 prep_src;   /* and which source */
-	u8 size;     /* bytes of code */
+	u8 size;       /* bytes of code */
 	u8 n_src;
 	u32 raw[3];
 	u64 pc;
@@ -271,8 +267,8 @@ struct isa_op {
 	const char *name;
 	const char *spec; /* NULL for memory instructions */
 	u32 flags;
-	u16 archs; /* bit per enum isa_arch */
-	u16 index; /* of the function in its class */
+	u16 archs;     /* bit per enum isa_arch */
+	u16 index;     /* of the function in its class */
 	u16 canonical; /* row this one is an alias of, or itself */
 	u8 cls;	       /* enum isa_class */
 	u8 kind;       /* MEM_FN_* */
@@ -284,8 +280,8 @@ struct isa_op {
 struct isa_code;
 
 struct isa_span_cache {
-	u64 lo, hi;	   /* empty when lo == hi */
-	u8 *delta;	   /* host address = delta + device address */
+	u64 lo, hi; /* empty when lo == hi */
+	u8 *delta;  /* host address = delta + device address */
 	bool readable, writable;
 };
 
@@ -301,9 +297,9 @@ struct isa_thread {
 	struct isa_report report;
 	u64 *approx; /* counts by table index */
 	u64 instructions, waves;
-	u64 counted; /* instructions already taken from the budget */
+	u64 counted;		 /* instructions already taken from the budget */
 	struct isa_report final; /* of the workgroup order */
-	u64 order; /* of the workgroup whose fault the report has */
+	u64 order;		 /* of the workgroup whose fault the report has */
 	struct isa_span_cache cache[ISA_CACHE];
 };
 
@@ -405,8 +401,8 @@ static inline const u32 *isa_lane_mask(struct isa_wave *w)
 /* --- run.c ---------------------------------------------------------------- */
 
 /* Ends the launch with a status and a line of text; returns NEXT_STOP. */
-int isa_fail(struct isa_wave *w, const struct isa_inst *in, enum isa_status status,
-	     const char *fmt, ...) HRR_PRINTF(4, 5);
+int isa_fail(struct isa_wave *w, const struct isa_inst *in, enum isa_status status, const char *fmt,
+	     ...) HRR_PRINTF(4, 5);
 /* Ends the launch with a fault; lanes did it, addr is the first one's address. */
 int isa_fault_at(struct isa_wave *w, const struct isa_inst *in, enum isa_access access,
 		 enum isa_space space, u64 addr, u32 size, u64 lanes, const char *why);

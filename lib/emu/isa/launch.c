@@ -60,7 +60,8 @@ int isa_kernel_read(const struct isa_launch *l, struct isa_kernel *k, char *why,
 	k->lds = l->lds;
 	k->scratch = l->scratch;
 	if ((k->preload & 127) && (arch == ISA_GFX942 || arch == ISA_GFX950 || arch == ISA_GFX90A))
-		k->entry += 256; /* behind the code that loads the arguments where preloading is missing */
+		k->entry +=
+		    256; /* behind the code that loads the arguments where preloading is missing */
 	else
 		k->preload = 0;
 	for (unsigned d = 0; d < 3; d++) {
@@ -114,7 +115,7 @@ void isa_wave_init(struct isa_wave *w, const struct isa_kernel *k, const struct 
 	w->mode = k->rsrc1 >> 12 & 0xff;
 	w->mode |= k->gen == 12 ? MODE_DX10_CLAMP | MODE_IEEE
 				: (k->rsrc1 >> 21 & 1 ? MODE_DX10_CLAMP : 0) |
-					  (k->rsrc1 >> 23 & 1 ? MODE_IEEE : 0);
+				      (k->rsrc1 >> 23 & 1 ? MODE_IEEE : 0);
 	/* user registers in the order of the property bits */
 	if (k->properties & 1) {
 		w->s[at] = (u32)SCRATCH_WINDOW;
@@ -240,7 +241,8 @@ static struct isa_wg *group_new(struct isa_thread *t)
 		w->lds_size = k->lds;
 		if (scratch) {
 			/* 64 bytes more: a byte-wise access looks at whole dwords */
-			w->scratch = t->launch->poison_lds ? malloc(scratch + 64) : calloc(1, scratch + 64);
+			w->scratch =
+			    t->launch->poison_lds ? malloc(scratch + 64) : calloc(1, scratch + 64);
 			if (!w->scratch)
 				goto fail;
 			if (t->launch->poison_lds)
@@ -526,7 +528,7 @@ int isa_run(const struct isa_launch *launch, struct isa_report *ret_report)
 	for (unsigned i = 0; i < isa_op_count() && out->n_approx < ISA_MAX_APPROX; i++)
 		if (approx[i])
 			out->approx[out->n_approx++] =
-				(struct isa_approx){.mnemonic = isa_op_at(i)->name, .count = approx[i]};
+			    (struct isa_approx){.mnemonic = isa_op_at(i)->name, .count = approx[i]};
 	err = 0;
 out:
 	free(threads);

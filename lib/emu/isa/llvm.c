@@ -47,13 +47,13 @@ static void load(struct llvm *l, const char *const *names)
 		const char *name;
 		void *slot;
 	} want[] = {
-		{"LLVMInitializeAMDGPUTargetInfo", &l->init_info},
-		{"LLVMInitializeAMDGPUTargetMC", &l->init_mc},
-		{"LLVMInitializeAMDGPUDisassembler", &l->init_dis},
-		{"LLVMCreateDisasmCPUFeatures", &l->create},
-		{"LLVMSetDisasmOptions", &l->options},
-		{"LLVMDisasmDispose", &l->dispose},
-		{"LLVMDisasmInstruction", &l->text},
+	    {"LLVMInitializeAMDGPUTargetInfo", &l->init_info},
+	    {"LLVMInitializeAMDGPUTargetMC", &l->init_mc},
+	    {"LLVMInitializeAMDGPUDisassembler", &l->init_dis},
+	    {"LLVMCreateDisasmCPUFeatures", &l->create},
+	    {"LLVMSetDisasmOptions", &l->options},
+	    {"LLVMDisasmDispose", &l->dispose},
+	    {"LLVMDisasmInstruction", &l->text},
 	};
 
 	for (unsigned i = 0; names[i] && !h; i++)

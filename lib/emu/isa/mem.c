@@ -32,7 +32,8 @@ bool isa_span_fill(struct isa_wave *w, const struct isa_inst *in, struct isa_spa
 	return true;
 }
 
-int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a, u32 size)
+int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a,
+		     u32 size)
 {
 	const struct isa_mem *mem = &w->t->launch->mem;
 	struct isa_span s = {0};
@@ -41,7 +42,8 @@ int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_a
 	for (u64 left = a->lanes; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
 		const u64 addr = a->off[i];
-		const bool known = s.size >= size && addr >= s.base && addr - s.base <= s.size - size;
+		const bool known =
+		    s.size >= size && addr >= s.base && addr - s.base <= s.size - size;
 
 		if (!known) {
 			s = (struct isa_span){0};
@@ -57,8 +59,8 @@ int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_a
 		a->off[i] = (u64)(uintptr_t)s.host + (addr - s.base);
 	}
 	if (bad)
-		return isa_fault_at(w, in, isa_access_kind(in), (enum isa_space)in->m.space, first, size,
-				    bad, NULL);
+		return isa_fault_at(w, in, isa_access_kind(in), (enum isa_space)in->m.space, first,
+				    size, bad, NULL);
 	a->base = NULL;
 	return NEXT_INST;
 }
@@ -121,7 +123,8 @@ int isa_scratch_resolve(struct isa_wave *w, const struct isa_inst *in, struct is
 	for (u64 left = in->m.op == MEM_LOAD ? 0 : a->lanes; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
 		const u64 o = a->off[i];
-		u64 end = a->split ? wave_offset + ((o + size) / 4 + 1) * row : o + (size / 4 + 1) * row;
+		u64 end =
+		    a->split ? wave_offset + ((o + size) / 4 + 1) * row : o + (size / 4 + 1) * row;
 
 		if (end > w->scratch_size)
 			end = w->scratch_size;
@@ -134,7 +137,8 @@ int isa_scratch_resolve(struct isa_wave *w, const struct isa_inst *in, struct is
 }
 
 /* Scratch access that crosses dwords: byte by byte. */
-void isa_split_transfer(struct isa_wave *w, const struct isa_inst *in, const struct isa_access_set *a)
+void isa_split_transfer(struct isa_wave *w, const struct isa_inst *in,
+			const struct isa_access_set *a)
 {
 	const u32 size = in->m.size < 4 ? in->m.size : in->m.dwords * 4u;
 
@@ -309,9 +313,9 @@ int isa_atomic_lanes(struct isa_wave *w, const struct isa_inst *in, const struct
 			const u32 c = cmp ? cmp[i] : 0;
 
 			if (shared)
-				while (!__atomic_compare_exchange_n(q, &old, new32(op, old, data[i], c),
-								    true, __ATOMIC_SEQ_CST,
-								    __ATOMIC_RELAXED))
+				while (!__atomic_compare_exchange_n(
+				    q, &old, new32(op, old, data[i], c), true, __ATOMIC_SEQ_CST,
+				    __ATOMIC_RELAXED))
 					;
 			else
 				*q = new32(op, old, data[i], c);
@@ -324,8 +328,8 @@ int isa_atomic_lanes(struct isa_wave *w, const struct isa_inst *in, const struct
 			const u64 c = cmp ? (u64)cmp[i + ISA_LANES] << 32 | cmp[i] : 0;
 
 			if (shared)
-				while (!__atomic_compare_exchange_n(q, &old, new64(op, old, v, c), true,
-								    __ATOMIC_SEQ_CST,
+				while (!__atomic_compare_exchange_n(q, &old, new64(op, old, v, c),
+								    true, __ATOMIC_SEQ_CST,
 								    __ATOMIC_RELAXED))
 					;
 			else
@@ -342,8 +346,9 @@ int isa_atomic_lanes(struct isa_wave *w, const struct isa_inst *in, const struct
 		const bool cached = in->m.space != ISA_LDS && a->base == c->delta && a->base;
 
 		return isa_fault_at(w, in, ISA_ATOMIC, (enum isa_space)in->m.space,
-				    cached || in->m.space == ISA_LDS ? a->off[i]
-								     : (u64)(uintptr_t)a->base + a->off[i],
+				    cached || in->m.space == ISA_LDS
+					? a->off[i]
+					: (u64)(uintptr_t)a->base + a->off[i],
 				    in->m.size, odd, "misaligned atomic");
 	}
 	return NEXT_INST;

@@ -18,9 +18,12 @@ struct isa_access_set {
 };
 
 /* mem.c */
-/* Device addresses in a->off of several spans to host pointers, lane by lane; faults are reported. */
-int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a, u32 size);
-/* The span around [lo, hi) into the cache entry; false when no single one covers it or permits it. */
+/* Device addresses in a->off of several spans to host pointers, lane by lane; faults are reported.
+ */
+int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a,
+		     u32 size);
+/* The span around [lo, hi) into the cache entry; false when no single one covers it or permits it.
+ */
 bool isa_span_fill(struct isa_wave *w, const struct isa_inst *in, struct isa_span_cache *c, u64 lo,
 		   u64 hi);
 int isa_lds_fault(struct isa_wave *w, const struct isa_inst *in, const struct isa_access_set *a,
@@ -29,10 +32,19 @@ int isa_scratch_resolve(struct isa_wave *w, const struct isa_inst *in, struct is
 			u32 size, u64 wave_offset);
 int isa_atomic_lanes(struct isa_wave *w, const struct isa_inst *in, const struct isa_access_set *a,
 		     const u32 *data, const u32 *cmp);
-void isa_split_transfer(struct isa_wave *w, const struct isa_inst *in, const struct isa_access_set *a);
+void isa_split_transfer(struct isa_wave *w, const struct isa_inst *in,
+			const struct isa_access_set *a);
 enum isa_access isa_access_kind(const struct isa_inst *in);
 
-enum { MEM_FN_GLOBAL, MEM_FN_FLAT, MEM_FN_SCRATCH, MEM_FN_BUFFER, MEM_FN_DS, MEM_FN_DS2, MEM_FN_COUNT };
+enum {
+	MEM_FN_GLOBAL,
+	MEM_FN_FLAT,
+	MEM_FN_SCRATCH,
+	MEM_FN_BUFFER,
+	MEM_FN_DS,
+	MEM_FN_DS2,
+	MEM_FN_COUNT
+};
 extern const isa_fn *const isa_fns_mem[3];
 /* smem.c */
 isa_fn isa_smem_fn(const char *name);

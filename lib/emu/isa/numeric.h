@@ -118,10 +118,10 @@ INLINE u32 f2h_mode(float f, u32 mode)
 			rest |= (wide & (((u64)1 << shift) - 1)) != 0;
 		}
 	}
-	up = mode == 0 ? rest > 0x10000u || (rest == 0x10000u && (r & 1))
-	   : mode == 1 ? rest && !sign
-	   : mode == 2 ? rest && sign
-		       : 0;
+	up = mode == 0	 ? rest > 0x10000u || (rest == 0x10000u && (r & 1))
+	     : mode == 1 ? rest && !sign
+	     : mode == 2 ? rest && sign
+			 : 0;
 	r += up;
 	if (r >= 0x7c00u) {
 		const bool to_inf = mode == 0 || (mode == 1 && !sign) || (mode == 2 && sign);
@@ -307,7 +307,10 @@ INLINE float ldexp_f32(float x, i32 e)
 }
 INLINE double ldexp_f64(double x, i32 e)
 {
-	return x == 0 || !isfinite(x) ? x + 0.0 : scalbn(x, e > 5000 ? 5000 : e < -5000 ? -5000 : e);
+	return x == 0 || !isfinite(x) ? x + 0.0
+				      : scalbn(x, e > 5000    ? 5000
+						  : e < -5000 ? -5000
+							      : e);
 }
 INLINE u32 frexp_exp_f32(u32 a)
 {
@@ -338,7 +341,8 @@ INLINE u64 frexp_mant_f64(u64 a)
 {
 	const u64 m = a & 0x7fffffffffffffffull;
 	const u64 n = m < 0x10000000000000ull ? d2u(u2d(m) * 4503599627370496.0) : m;
-	const u64 r = (a & 0x8000000000000000ull) | 0x3fe0000000000000ull | (n & 0xfffffffffffffull);
+	const u64 r =
+	    (a & 0x8000000000000000ull) | 0x3fe0000000000000ull | (n & 0xfffffffffffffull);
 
 	return nan64(a) ? a | 0x8000000000000ull : m == 0 || m == 0x7ff0000000000000ull ? a : r;
 }
@@ -434,21 +438,29 @@ INLINE u64 div_scale_f64(u64 s0, u64 s1, u64 s2, u32 *vcc)
 	*vcc = v;
 	return d2u(r);
 }
+/*
+ * fma, scaled by 2^64 up or down where div_scale said so. The result is rounded
+ * once, after scaling: the quotient may be denormal, and must be the right one.
+ */
 INLINE u32 div_fmas_f32(float a, float b, float c, bool vcc)
 {
-	const float r = fmaf(a, b, c);
+	const double p = (double)a * (double)b, d = (double)c; /* p is exact */
+	const double s = p + d, back = s - p, err = (p - (s - back)) + (d - back);
+	u64 u = d2u(s);
 
 	if (!vcc)
-		return f2u(r);
-	return f2u(ldexp_f32(r, exp_f32(f2u(c)) > 127 ? 64 : -64));
+		return f2u(fmaf(a, b, c));
+	if (err != 0 && !(u & 1)) /* to odd: the neighbour on the side of the error */
+		u += (err > 0) == (s > 0) ? 1 : -(u64)1;
+	return f2u((float)(u2d(u) * (exp_f32(f2u(c)) > 127 ? 0x1p64 : 0x1p-64)));
 }
+__extension__ typedef __float128 isa_quad;
 INLINE u64 div_fmas_f64(double a, double b, double c, bool vcc)
 {
-	const double r = fma(a, b, c);
-
 	if (!vcc)
-		return d2u(r);
-	return d2u(ldexp_f64(r, exp_f64(d2u(c)) > 1023 ? 128 : -128));
+		return d2u(fma(a, b, c));
+	return d2u((double)(((isa_quad)a * (isa_quad)b + (isa_quad)c) *
+			    (isa_quad)(exp_f64(d2u(c)) > 1023 ? 0x1p128 : 0x1p-128)));
 }
 INLINE u32 div_fixup_f32(u32 q, u32 d, u32 n)
 {
@@ -456,6 +468,8 @@ INLINE u32 div_fixup_f32(u32 q, u32 d, u32 n)
 	const u32 inf = 0x7f800000u;
 	u32 r = sign | (q & 0x7fffffffu);
 
+	/* the quotient of two finite numbers is no NaN: the sequence overflowed */
+	r = (q & 0x7fffffffu) > inf ? sign | inf : r;
 	r = exp_f32(n) - exp_f32(d) < -150 ? sign : r; /* underflow */
 	r = exp_f32(d) == 255 ? sign | inf : r;	       /* overflow; overridden below */
 	r = ad == inf || an == 0 ? sign : r;
@@ -471,6 +485,7 @@ INLINE u64 div_fixup_f64(u64 q, u64 d, u64 n)
 	const u64 sign = (d ^ n) & top, ad = d & ~top, an = n & ~top;
 	u64 r = sign | (q & ~top);
 
+	r = (q & ~top) > inf ? sign | inf : r;
 	r = exp_f64(n) - exp_f64(d) < -1075 ? sign : r;
 	r = exp_f64(d) == 2047 ? sign | inf : r;
 	r = ad == inf || an == 0 ? sign : r;

@@ -118,7 +118,8 @@ INLINE u32 class_f32(u32 a)
 {
 	const u32 m = a & 0x7fffffffu;
 
-	return class_bits(a >> 31, m > 0x7f800000u, a & 0x400000u, m == 0x7f800000u, m < 0x800000u, !m);
+	return class_bits(a >> 31, m > 0x7f800000u, a & 0x400000u, m == 0x7f800000u, m < 0x800000u,
+			  !m);
 }
 INLINE u32 class_f64(u64 a)
 {
@@ -244,13 +245,11 @@ INLINE float cube_tc(float x, float y, float z)
 
 /* 2/pi, 1216 bits behind the point. */
 static const u64 two_over_pi[19] __attribute__((unused)) = {
-	0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull,
-	0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull,
-	0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull,
-	0x3991d639835339f4ull, 0x9c845f8bbdf9283bull, 0x1ff897ffde05980full,
-	0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull,
-	0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull,
-	0x56033046fc7b6babull,
+    0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull, 0xfe5163abdebbc561ull,
+    0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull,
+    0xe99c7026b45f7e41ull, 0x3991d639835339f4ull, 0x9c845f8bbdf9283bull, 0x1ff897ffde05980full,
+    0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull, 0x7527bac7ebe5f17bull,
+    0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
 };
 
 /* 53 bits of 2/pi for the reduction of a big angle, scaled to their weight. */

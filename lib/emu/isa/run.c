@@ -7,7 +7,8 @@
 
 #include "lib/emu/isa/internal.h"
 
-int isa_fail(struct isa_wave *w, const struct isa_inst *in, enum isa_status status, const char *fmt, ...)
+int isa_fail(struct isa_wave *w, const struct isa_inst *in, enum isa_status status, const char *fmt,
+	     ...)
 {
 	struct isa_report *const r = &w->t->report;
 	char text[96];
@@ -21,14 +22,15 @@ int isa_fail(struct isa_wave *w, const struct isa_inst *in, enum isa_status stat
 	if (status != ISA_FAULT && in) {
 		isa_inst_text(w->t->code, in, text, sizeof(text));
 		n = strlen(r->what);
-		snprintf(r->what + n, sizeof(r->what) - n, " at pc 0x%llx: %s", (unsigned long long)in->pc,
-			 text);
+		snprintf(r->what + n, sizeof(r->what) - n, " at pc 0x%llx: %s",
+			 (unsigned long long)in->pc, text);
 	}
 	return NEXT_STOP;
 }
 
 static const char *const space_names[] = {"global", "LDS", "scratch", "constant", "flat"};
-static const char *const access_names[] = {"load from", "store to", "atomic on", "instruction fetch from"};
+static const char *const access_names[] = {"load from", "store to", "atomic on",
+					   "instruction fetch from"};
 
 int isa_fault_at(struct isa_wave *w, const struct isa_inst *in, enum isa_access access,
 		 enum isa_space space, u64 addr, u32 size, u64 lanes, const char *why)
@@ -57,7 +59,9 @@ int isa_fault_at(struct isa_wave *w, const struct isa_inst *in, enum isa_access 
 	r->status = ISA_FAULT;
 	snprintf(r->what, sizeof(r->what), "%s %s memory at 0x%llx: %s", access_names[access],
 		 space_names[space], (unsigned long long)addr,
-		 why ? why : access == ISA_LOAD ? "no readable memory there" : "no writable memory there");
+		 why		      ? why
+		 : access == ISA_LOAD ? "no readable memory there"
+				      : "no writable memory there");
 	return NEXT_STOP;
 }
 
@@ -98,11 +102,13 @@ static int run_indexed(struct isa_wave *w, const struct isa_inst *in)
 		if (in->extra && extra.mod[k].kind == PREP_VGPR) {
 			extra.mod[k].row += (i32)idx;
 			if (extra.mod[k].row >= ROW_VGPRS + ROW_AGPRS - 1)
-				return isa_fail(w, in, ISA_FAULT, "vector register index out of range");
+				return isa_fail(w, in, ISA_FAULT,
+						"vector register index out of range");
 		} else if (copy.src[k].rel && (i64)copy.src[k].off >= 0) {
 			copy.src[k].off += (uintptr_t)idx * ISA_ROW;
 			if (copy.src[k].off >= (uintptr_t)(ROW_VGPRS + ROW_AGPRS - 1) * ISA_ROW)
-				return isa_fail(w, in, ISA_FAULT, "vector register index out of range");
+				return isa_fail(w, in, ISA_FAULT,
+						"vector register index out of range");
 		}
 	}
 	if (w->gpr_idx >> 3 & 1) {

@@ -73,84 +73,84 @@ static u64 sbfe_i64(u64 a, u32 b)
 #define QOLD (*isa_s64(w, in->ds))
 #define SCC (w->s[R_SCC])
 
-#define SU(name, spec, archs, expr)                                                                \
-	FUNC(name)                                                                                 \
-	{                                                                                          \
-		const u32 r_ = (expr);                                                             \
-		w->s[in->ds] = r_;                                                                 \
-		return NEXT_INST;                                                                  \
+#define SU(name, spec, archs, expr)    \
+	FUNC(name)                     \
+	{                              \
+		const u32 r_ = (expr); \
+		w->s[in->ds] = r_;     \
+		return NEXT_INST;      \
 	}
-#define SUZ(name, spec, archs, expr)                                                               \
-	FUNC(name)                                                                                 \
-	{                                                                                          \
-		const u32 r_ = (expr);                                                             \
-		w->s[in->ds] = r_;                                                                 \
-		SCC = r_ != 0;                                                                     \
-		return NEXT_INST;                                                                  \
+#define SUZ(name, spec, archs, expr)   \
+	FUNC(name)                     \
+	{                              \
+		const u32 r_ = (expr); \
+		w->s[in->ds] = r_;     \
+		SCC = r_ != 0;         \
+		return NEXT_INST;      \
 	}
-#define SUC(name, spec, archs, expr, scc)                                                          \
-	FUNC(name)                                                                                 \
-	{                                                                                          \
-		const u32 A_ = A, SCC_ = SCC, OLD_ = OLD, B_ = in->n_src > 1 ? B : 0, R = (expr);  \
-		(void)A_, (void)B_, (void)SCC_, (void)OLD_;                                        \
-		w->s[in->ds] = R;                                                                  \
-		SCC = (scc) != 0;                                                                  \
-		return NEXT_INST;                                                                  \
+#define SUC(name, spec, archs, expr, scc)                                                         \
+	FUNC(name)                                                                                \
+	{                                                                                         \
+		const u32 A_ = A, SCC_ = SCC, OLD_ = OLD, B_ = in->n_src > 1 ? B : 0, R = (expr); \
+		(void)A_, (void)B_, (void)SCC_, (void)OLD_;                                       \
+		w->s[in->ds] = R;                                                                 \
+		SCC = (scc) != 0;                                                                 \
+		return NEXT_INST;                                                                 \
 	}
-#define SQ(name, spec, archs, expr)                                                                \
-	FUNC(name)                                                                                 \
-	{                                                                                          \
-		const u64 r_ = (expr);                                                             \
-		*isa_s64(w, in->ds) = r_;                                                          \
-		return NEXT_INST;                                                                  \
+#define SQ(name, spec, archs, expr)       \
+	FUNC(name)                        \
+	{                                 \
+		const u64 r_ = (expr);    \
+		*isa_s64(w, in->ds) = r_; \
+		return NEXT_INST;         \
 	}
-#define SQZ(name, spec, archs, expr)                                                               \
-	FUNC(name)                                                                                 \
-	{                                                                                          \
-		const u64 r_ = (expr);                                                             \
-		*isa_s64(w, in->ds) = r_;                                                          \
-		SCC = r_ != 0;                                                                     \
-		return NEXT_INST;                                                                  \
+#define SQZ(name, spec, archs, expr)      \
+	FUNC(name)                        \
+	{                                 \
+		const u64 r_ = (expr);    \
+		*isa_s64(w, in->ds) = r_; \
+		SCC = r_ != 0;            \
+		return NEXT_INST;         \
 	}
-#define SC(name, spec, archs, cond)                                                                \
-	FUNC(name)                                                                                 \
-	{                                                                                          \
-		SCC = (cond) ? 1 : 0;                                                              \
-		return NEXT_INST;                                                                  \
+#define SC(name, spec, archs, cond)   \
+	FUNC(name)                    \
+	{                             \
+		SCC = (cond) ? 1 : 0; \
+		return NEXT_INST;     \
 	}
-#define SAVE(name, archs, expr)                                                                    \
-	FUNC(name##_b64)                                                                           \
-	{                                                                                          \
-		const u64 S_ = QA, E_ = isa_exec(w), r_ = (expr);                                  \
-		*isa_s64(w, in->ds) = E_;                                                          \
-		isa_set_exec(w, r_);                                                               \
-		SCC = r_ != 0;                                                                     \
-		return NEXT_INST;                                                                  \
-	}                                                                                          \
-	FUNC(name##_b32)                                                                           \
-	{                                                                                          \
-		const u32 S_ = A, E_ = (u32)isa_exec(w), r_ = (expr);                              \
-		w->s[in->ds] = E_;                                                                 \
-		isa_set_exec(w, r_);                                                               \
-		SCC = r_ != 0;                                                                     \
-		return NEXT_INST;                                                                  \
+#define SAVE(name, archs, expr)                                       \
+	FUNC(name##_b64)                                              \
+	{                                                             \
+		const u64 S_ = QA, E_ = isa_exec(w), r_ = (expr);     \
+		*isa_s64(w, in->ds) = E_;                             \
+		isa_set_exec(w, r_);                                  \
+		SCC = r_ != 0;                                        \
+		return NEXT_INST;                                     \
+	}                                                             \
+	FUNC(name##_b32)                                              \
+	{                                                             \
+		const u32 S_ = A, E_ = (u32)isa_exec(w), r_ = (expr); \
+		w->s[in->ds] = E_;                                    \
+		isa_set_exec(w, r_);                                  \
+		SCC = r_ != 0;                                        \
+		return NEXT_INST;                                     \
 	}
-#define WREX(name, archs, expr)                                                                    \
-	FUNC(name##_b64)                                                                           \
-	{                                                                                          \
-		const u64 S_ = QA, E_ = isa_exec(w), r_ = (expr);                                  \
-		*isa_s64(w, in->ds) = r_;                                                          \
-		isa_set_exec(w, r_);                                                               \
-		SCC = r_ != 0;                                                                     \
-		return NEXT_INST;                                                                  \
-	}                                                                                          \
-	FUNC(name##_b32)                                                                           \
-	{                                                                                          \
-		const u32 S_ = A, E_ = (u32)isa_exec(w), r_ = (expr);                              \
-		w->s[in->ds] = r_;                                                                 \
-		isa_set_exec(w, r_);                                                               \
-		SCC = r_ != 0;                                                                     \
-		return NEXT_INST;                                                                  \
+#define WREX(name, archs, expr)                                       \
+	FUNC(name##_b64)                                              \
+	{                                                             \
+		const u64 S_ = QA, E_ = isa_exec(w), r_ = (expr);     \
+		*isa_s64(w, in->ds) = r_;                             \
+		isa_set_exec(w, r_);                                  \
+		SCC = r_ != 0;                                        \
+		return NEXT_INST;                                     \
+	}                                                             \
+	FUNC(name##_b32)                                              \
+	{                                                             \
+		const u32 S_ = A, E_ = (u32)isa_exec(w), r_ = (expr); \
+		w->s[in->ds] = r_;                                    \
+		isa_set_exec(w, r_);                                  \
+		SCC = r_ != 0;                                        \
+		return NEXT_INST;                                     \
 	}
 #define SX(name, spec, archs)
 #include "lib/emu/isa/salu.def"
@@ -206,10 +206,10 @@ static int jump_to(struct isa_wave *w, const struct isa_inst *in, u64 pc)
 	w->in = t;
 	return NEXT_JUMP;
 }
-#define BRANCH(name, cond)                                                                         \
-	FUNC(name)                                                                                 \
-	{                                                                                          \
-		return (cond) ? jump(w, in) : NEXT_INST;                                           \
+#define BRANCH(name, cond)                               \
+	FUNC(name)                                       \
+	{                                                \
+		return (cond) ? jump(w, in) : NEXT_INST; \
 	}
 BRANCH(s_branch, true)
 BRANCH(s_cbranch_scc0, !SCC)

@@ -68,5 +68,7 @@ static int scratch(struct isa_wave *w, const struct isa_inst *in)
 
 isa_fn isa_smem_fn(const char *name)
 {
-	return !strncmp(name, "s_buffer_", 9) ? buffer : !strncmp(name, "s_scratch_", 10) ? scratch : load;
+	return !strncmp(name, "s_buffer_", 9)	  ? buffer
+	       : !strncmp(name, "s_scratch_", 10) ? scratch
+						  : load;
 }

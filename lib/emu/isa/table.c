@@ -53,10 +53,10 @@ static u32 hash(const char *s, size_t len)
 	return h;
 }
 
-static const char *keep(const char *fmt, const char *a, const char *b)
+static const char *keep(const char *a, const char *b)
 {
 	char *const s = pool + pool_used;
-	const int n = snprintf(s, POOL_SIZE - pool_used, fmt, a, b);
+	const int n = snprintf(s, POOL_SIZE - pool_used, "%s%s", a, b);
 
 	if (n < 0 || (size_t)n >= POOL_SIZE - pool_used)
 		return "?"; /* the pool is sized for the table; a test counts the names */
@@ -117,9 +117,9 @@ static void add_valu(void)
 #define Q(name, spec, flags, archs, expr) add(#name, spec, flags, archs, cls, n++);
 #define D(name, spec, flags, archs, expr) add(#name, spec, flags, archs, cls, n++);
 #define X(name, spec, flags, archs) add(#name, spec, flags, archs, cls, n++);
-#define M(name, spec, flags, archs, expr)                                                          \
-	add(#name, spec, flags, archs, cls, n);                                                    \
-	add(keep("v_cmpx%s%s", #name + 5, ""), spec, (flags) | F_CMPX, archs, cls, n++);
+#define M(name, spec, flags, archs, expr)       \
+	add(#name, spec, flags, archs, cls, n); \
+	add(keep("v_cmpx", #name + 5), spec, (flags) | F_CMPX, archs, cls, n++);
 	{
 		const u8 cls = CLASS_INT;
 		n = 0;
@@ -171,12 +171,12 @@ static void add_salu(void)
 #define SQ(name, spec, archs, expr) add(#name, spec, 0, archs, cls, n++);
 #define SQZ(name, spec, archs, expr) add(#name, spec, 0, archs, cls, n++);
 #define SC(name, spec, archs, cond) add(#name, spec, 0, archs, cls, n++);
-#define SAVE(name, archs, expr)                                                                    \
-	add(#name "_b64", "U:U", 0, archs, cls, n++);                                              \
-	add(#name "_b32", "u:u", 0, (archs) & RDNA, cls, n++);
-#define WREX(name, archs, expr)                                                                    \
-	add(#name "_b64", "U:U", 0, archs, cls, n++);                                              \
-	add(#name "_b32", "u:u", 0, (archs) & RDNA, cls, n++);
+#define SAVE(name, archs, expr)                       \
+	add(#name "_b64", "U:U", 0, archs, cls, n++); \
+	add(#name "_b32", "u:u", 0, (archs)&RDNA, cls, n++);
+#define WREX(name, archs, expr)                       \
+	add(#name "_b64", "U:U", 0, archs, cls, n++); \
+	add(#name "_b32", "u:u", 0, (archs)&RDNA, cls, n++);
 #define SX(name, spec, archs) add(#name, spec, 0, archs, cls, n++);
 #include "lib/emu/isa/salu.def"
 #undef SU
@@ -208,8 +208,8 @@ static void add_memory(const char *name, unsigned archs, u8 cls, u8 kind, u8 op,
 				  .space = space};
 }
 
-static void add_prefixed(unsigned prefixes, const char *old, const char *later, unsigned archs, u8 op,
-			 u8 size, u8 dwords, u8 atomic, unsigned flags)
+static void add_prefixed(unsigned prefixes, const char *old, const char *later, unsigned archs,
+			 u8 op, u8 size, u8 dwords, u8 atomic, unsigned flags)
 {
 	static const struct {
 		const char *name;
@@ -225,11 +225,11 @@ static void add_prefixed(unsigned prefixes, const char *old, const char *later, 
 		if (!(prefixes & p[i].bit))
 			continue;
 		if (same || (archs & (GFX9 | G10)))
-			add_memory(keep("%s%s", p[i].name, old),
-				   same ? archs : archs & (GFX9 | G10), CLASS_MEM, p[i].kind, op,
-				   size, dwords, atomic, flags, p[i].space, 0);
+			add_memory(keep(p[i].name, old), same ? archs : archs & (GFX9 | G10),
+				   CLASS_MEM, p[i].kind, op, size, dwords, atomic, flags,
+				   p[i].space, 0);
 		if (!same && (archs & (G11 | G12)))
-			add_memory(keep("%s%s", p[i].name, later), archs & (G11 | G12), CLASS_MEM,
+			add_memory(keep(p[i].name, later), archs & (G11 | G12), CLASS_MEM,
 				   p[i].kind, op, size, dwords, atomic, flags, p[i].space, 0);
 	}
 }
@@ -251,11 +251,11 @@ static void add_two(const char *old, const char *later, unsigned archs, u8 cls, 
 static void add_mem(void)
 {
 	enum { GFSB = P_G | P_F | P_S | P_B, GFB = P_G | P_F | P_B };
-#define MEM(prefixes, old, later, archs, op, size, dwords, atomic, flags)                          \
+#define MEM(prefixes, old, later, archs, op, size, dwords, atomic, flags) \
 	add_prefixed(prefixes, old, later, archs, op, size, dwords, atomic, flags);
-#define DS(old, later, archs, op, size, dwords, atomic, flags, unit)                               \
+#define DS(old, later, archs, op, size, dwords, atomic, flags, unit) \
 	add_two(old, later, archs, CLASS_MEM, op, size, dwords, atomic, flags, ISA_LDS, unit);
-#define SM(old, later, archs, dwords, size, flags)                                                 \
+#define SM(old, later, archs, dwords, size, flags) \
 	add_two(old, later, archs, CLASS_SMEM, MEM_LOAD, size, dwords, 0, flags, ISA_CONSTANT, 0);
 #include "lib/emu/isa/mem.def"
 #undef MEM

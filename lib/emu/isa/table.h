@@ -30,13 +30,21 @@
 #define ALL (GFX9 | RDNA)
 
 #if defined(__x86_64__)
-#define ISA_VARIANTS(name) {fns_base, fns_avx2, fns_avx512}
+#define ISA_VARIANTS(name)                     \
+	{                                      \
+		fns_base, fns_avx2, fns_avx512 \
+	}
 #else
-#define ISA_VARIANTS(name) {fns_base, fns_base, fns_base}
+#define ISA_VARIANTS(name)                   \
+	{                                    \
+		fns_base, fns_base, fns_base \
+	}
 #endif
 
-extern const isa_fn *const isa_fns_int[3], *const isa_fns_f32[3], *const isa_fns_f64[3],
-	*const isa_fns_f16[3], *const isa_fns_cmp[3], *const isa_fns_cross[3];
+extern const isa_fn *const isa_fns_int[3],
+    *const isa_fns_f32[3], *const isa_fns_f64[3], *const isa_fns_f16[3],
+						      *const isa_fns_cmp[3],
+							  *const isa_fns_cross[3];
 extern const isa_fn isa_fns_salu[];
 extern const isa_fn isa_fns_mfma[];
 

@@ -9,30 +9,30 @@ static const struct {
 	const char *name;
 	u16 reg, n;
 } named[] = {
-	{"vcc", R_VCC, 2},
-	{"vcc_lo", R_VCC, 1},
-	{"vcc_hi", R_VCC + 1, 1},
-	{"exec", R_EXEC, 2},
-	{"exec_lo", R_EXEC, 1},
-	{"exec_hi", R_EXEC + 1, 1},
-	{"m0", R_M0, 1},
-	{"scc", R_SCC, 1},
-	{"src_scc", R_SCC, 1},
-	{"null", R_ZERO, 2},
-	{"flat_scratch", R_FLAT_SCRATCH, 2},
-	{"flat_scratch_lo", R_FLAT_SCRATCH, 1},
-	{"flat_scratch_hi", R_FLAT_SCRATCH + 1, 1},
-	{"xnack_mask", R_XNACK_MASK, 2},
-	{"xnack_mask_lo", R_XNACK_MASK, 1},
-	{"xnack_mask_hi", R_XNACK_MASK + 1, 1},
-	{"src_shared_base", R_SHARED_BASE, 2},
-	{"src_shared_base_lo", R_SHARED_BASE, 1},
-	{"src_shared_limit", R_SHARED_LIMIT, 2},
-	{"src_shared_limit_lo", R_SHARED_LIMIT, 1},
-	{"src_private_base", R_PRIVATE_BASE, 2},
-	{"src_private_base_lo", R_PRIVATE_BASE, 1},
-	{"src_private_limit", R_PRIVATE_LIMIT, 2},
-	{"src_private_limit_lo", R_PRIVATE_LIMIT, 1},
+    {"vcc", R_VCC, 2},
+    {"vcc_lo", R_VCC, 1},
+    {"vcc_hi", R_VCC + 1, 1},
+    {"exec", R_EXEC, 2},
+    {"exec_lo", R_EXEC, 1},
+    {"exec_hi", R_EXEC + 1, 1},
+    {"m0", R_M0, 1},
+    {"scc", R_SCC, 1},
+    {"src_scc", R_SCC, 1},
+    {"null", R_ZERO, 2},
+    {"flat_scratch", R_FLAT_SCRATCH, 2},
+    {"flat_scratch_lo", R_FLAT_SCRATCH, 1},
+    {"flat_scratch_hi", R_FLAT_SCRATCH + 1, 1},
+    {"xnack_mask", R_XNACK_MASK, 2},
+    {"xnack_mask_lo", R_XNACK_MASK, 1},
+    {"xnack_mask_hi", R_XNACK_MASK + 1, 1},
+    {"src_shared_base", R_SHARED_BASE, 2},
+    {"src_shared_base_lo", R_SHARED_BASE, 1},
+    {"src_shared_limit", R_SHARED_LIMIT, 2},
+    {"src_shared_limit_lo", R_SHARED_LIMIT, 1},
+    {"src_private_base", R_PRIVATE_BASE, 2},
+    {"src_private_base_lo", R_PRIVATE_BASE, 1},
+    {"src_private_limit", R_PRIVATE_LIMIT, 2},
+    {"src_private_limit_lo", R_PRIVATE_LIMIT, 1},
 };
 
 static bool same(const char *s, size_t len, const char *word)
@@ -124,11 +124,13 @@ static bool operand(const char *s, size_t len, enum isa_arch arch, struct isa_op
 	}
 	if (number(s, len, o))
 		return true;
-	if (len > 3 && (s[0] == 'v') && s[len - 2] == '.' && (s[len - 1] == 'l' || s[len - 1] == 'h')) {
+	if (len > 3 && (s[0] == 'v') && s[len - 2] == '.' &&
+	    (s[len - 1] == 'l' || s[len - 1] == 'h')) {
 		o->half = s[len - 1] == 'l' ? 1 : 2;
 		len -= 2;
 	}
-	if (len > 1 && (s[0] == 'v' || s[0] == 'a') && register_number(s + 1, len - 1, &o->reg, &o->n)) {
+	if (len > 1 && (s[0] == 'v' || s[0] == 'a') &&
+	    register_number(s + 1, len - 1, &o->reg, &o->n)) {
 		if (o->reg + o->n > ROW_VGPRS)
 			return false;
 		if (s[0] == 'a')

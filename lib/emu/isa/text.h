@@ -12,12 +12,12 @@ enum isa_token { TOK_VGPR, TOK_SGPR, TOK_CONST, TOK_OFF, TOK_OTHER };
 struct isa_operand {
 	u8 kind; /* enum isa_token */
 	bool neg, abs, sext;
-	bool is_float;	/* constant written with a point */
-	bool is_hex;	/* constant written in hexadecimal: a literal */
-	bool is_wide;	/* lit64: all 64 bits given */
-	u8 half;	/* true16: 0 whole, 1 low (.l), 2 high (.h) */
-	u16 n;		/* registers */
-	i32 reg;	/* vector: row (256 and up: accumulation); scalar: index in the wave's file */
+	bool is_float; /* constant written with a point */
+	bool is_hex;   /* constant written in hexadecimal: a literal */
+	bool is_wide;  /* lit64: all 64 bits given */
+	u8 half;       /* true16: 0 whole, 1 low (.l), 2 high (.h) */
+	u16 n;	       /* registers */
+	i32 reg; /* vector: row (256 and up: accumulation); scalar: index in the wave's file */
 	i64 value;
 	double real;
 	const char *text; /* TOK_OTHER: the words, len bytes */
