@@ -8,7 +8,7 @@
 cd "${1:-.}" || exit 2
 files=$(find bin lib formats t -name '*.[chS]' -o -path 'bin/*.inc' -o -name '*.hip' | sort)
 # shellcheck disable=SC2086
-awk -v folders='base stream store region hip replay preload collect emu cuda' \
+awk -v folders='base stream store region hip diff replay preload collect emu cuda' \
     -v gen='hip_ids.h hip_proto.h hip_table.inc hip_invoke.inc preload_shims.inc preload_tramp.S emu_stubs.inc emu_names.inc' '
 BEGIN {
 	n = split(folders, f, " ")
