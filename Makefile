@@ -27,7 +27,7 @@ LDFLAGS += $(SAN) -Wl,--as-needed
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(FOLDER_CFLAGS) -MMD -MP
 
 # --- sources: a new file in a folder is picked up by itself -----------------
-LIB_SRC := $(wildcard lib/base/*.c lib/stream/*.c lib/store/*.c lib/region/*.c lib/hip/*.c \
+LIB_SRC := $(wildcard lib/base/*.c lib/stream/*.c lib/store/*.c lib/region/*.c lib/hip/*.c lib/diff/*.c \
 	lib/replay/*.c lib/collect/*.c formats/*/*.c)
 ISA_SRC := $(wildcard lib/emu/isa/*.c)
 RUNTIME_SRC := $(wildcard lib/emu/runtime/*.c)

@@ -9,7 +9,7 @@ T_ENV = BUILD=$(abspath $(BUILD)) DEVICE=$(DEVICE) CC='$(CC)' HRR_T_ASAN='$(ASAN
 SH_FILES := t/runtest t/deps.sh t/demo.sh t/fault.sh .ci/run $(wildcard t/lint/*.sh t/wrap/* t/bench/*.sh)
 
 test: all units apps
-	@$(T_ENV) prove -j$(JOBS) -e 'sh t/runtest' $(TESTS)
+	@$(T_ENV) prove -j$(JOBS) -e t/runtest $(TESTS)
 
 check-asan:
 	@$(MAKE) --no-print-directory CONFIG=asan BUILD=build/asan test

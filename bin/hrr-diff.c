@@ -1,0 +1,366 @@
+/* hrr-diff: compares two recordings by what their calls mean. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bin/tool.h"
+#include "lib/diff/report.h"
+
+static const char usage[] =
+    "usage: hrr-diff [-1jlq] [-b DIR] [-n COUNT] [-t TYPE] [--atol X] [--rtol X]\n"
+    "                [--ulp N] [--equal-nan] A B\n"
+    "\n"
+    "  A, B          archive, process folder, stream (- is standard input); or two\n"
+    "                files or blobs (xxh128:...), compared byte by byte\n"
+    "  -1            stop at the first difference\n"
+    "  -b DIR        the blobs are there (twice: those of A, then those of B)\n"
+    "  -j            JSON, one object per line\n"
+    "  -l            list differing bytes as cmp -l does\n"
+    "  -n COUNT      print that many differences, count the others (default 10)\n"
+    "  -q            print nothing: the exit code tells\n"
+    "  -t TYPE       bytes are f16 bf16 f32 f64, i8 u8 i16 u16 i32 u32 i64 or u64\n"
+    "  --atol X, --rtol X, --ulp N, --equal-nan\n"
+    "                with -t: numbers that near are equal\n"
+    "\n"
+    "exit code: 0 equal, 1 different, 2 trouble\n";
+
+enum { OPT_ATOL = 256, OPT_RTOL, OPT_ULP, OPT_NAN };
+
+static const struct option longs[] = {{"atol", required_argument, NULL, OPT_ATOL},
+				      {"rtol", required_argument, NULL, OPT_RTOL},
+				      {"ulp", required_argument, NULL, OPT_ULP},
+				      {"equal-nan", no_argument, NULL, OPT_NAN},
+				      {0}};
+
+static struct hrr_report report;
+static const char *blobs[2];
+static bool quiet;
+
+static void write_out(const char *data, size_t len)
+{
+	tool_write(data, len);
+}
+
+static void trouble(const struct hrr_diag *diag)
+{
+	tool_say_diag(diag);
+}
+
+static double tolerance(const char *what, const char *text)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (*end || end == text || !(v >= 0) || isinf(v))
+		tool_misuse("option %s: %s: not a number of 0 or more", what, text);
+	return v;
+}
+
+static void options(int argc, char **argv)
+{
+	struct hrr_report_options *o = &report.opt;
+	bool typed = false;
+
+	o->shown = 10;
+	for (int c; (c = tool_option(argc, argv, "1b:jln:qt:", longs)) != -1;) {
+		switch (c) {
+		case '1':
+			o->first = true;
+			break;
+		case 'b':
+			if (!blobs[0])
+				blobs[0] = optarg;
+			else if (!blobs[1])
+				blobs[1] = optarg;
+			else
+				tool_misuse("option -b: given more than twice");
+			break;
+		case 'j':
+			o->json = true;
+			break;
+		case 'l':
+			o->list = true;
+			break;
+		case 'n':
+			o->shown = tool_number("-n", optarg);
+			break;
+		case 'q':
+			quiet = true;
+			break;
+		case 't':
+			o->type = hrr_type_find(optarg);
+			if (!o->type)
+				tool_misuse("option -t: %s: not a type", optarg);
+			break;
+		case OPT_ATOL:
+			o->tolerance.atol = tolerance("--atol", optarg);
+			typed = true;
+			break;
+		case OPT_RTOL:
+			o->tolerance.rtol = tolerance("--rtol", optarg);
+			typed = true;
+			break;
+		case OPT_ULP:
+			o->tolerance.ulp = tool_number("--ulp", optarg);
+			typed = true;
+			break;
+		case OPT_NAN:
+			o->tolerance.equal_nan = true;
+			typed = true;
+			break;
+		}
+	}
+	if (typed && !o->type)
+		tool_misuse("a tolerance needs -t: nothing says what the bytes are");
+	if (o->json && o->list)
+		tool_misuse("options -j and -l: one or the other");
+	if (quiet) {
+		o->shown = 0;
+		o->first = true;
+		tool_quiet();
+	}
+	if (blobs[0] && !blobs[1])
+		blobs[1] = blobs[0];
+}
+
+/* --- two files, or two blobs --- */
+
+/* A file that is no stream and no archive, or a blob's id. */
+static bool is_bytes(const char *operand)
+{
+	unsigned char head[4096];
+	struct stat st;
+	ssize_t n;
+	size_t i = 0;
+
+	if (strncmp(operand, "xxh128:", 7) == 0)
+		return true;
+	if (strcmp(operand, "-") == 0 || stat(operand, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	int fd = open(operand, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, head, sizeof head);
+	close(fd);
+	if (n >= 4 && memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0)
+		return false; /* a compressed stream */
+	while ((ssize_t)i < n && (head[i] == ' ' || head[i] == '\t'))
+		i++;
+	return n <= 0 || head[i] != '{' || !memmem(head, (size_t)n, "\"hrr\"", 5);
+}
+
+static int open_file(const char *operand, off_t *ret_size)
+{
+	struct stat st;
+	int fd = open(operand, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		tool_die(operand, 0, "cannot open: %s", strerror(errno));
+	*ret_size = st.st_size;
+	return fd;
+}
+
+/* Fills buf as far as the file goes. */
+static size_t fill(int fd, const char *operand, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	while (n < size) {
+		ssize_t r = read(fd, buf + n, size - n);
+
+		if (r == 0)
+			break;
+		if (r < 0 && errno != EINTR)
+			tool_die(operand, 0, "cannot read: %s", strerror(errno));
+		if (r > 0)
+			n += (size_t)r;
+	}
+	return n;
+}
+
+/* Read, not mapped: a file that shrinks meanwhile is shorter, not a signal. */
+static bool equal_files(const int fd[2], char *const operand[2])
+{
+	enum { PIECE = 128 << 10 };
+	static char a[PIECE], b[PIECE];
+
+	for (;;) {
+		size_t n = fill(fd[0], operand[0], a, PIECE), m = fill(fd[1], operand[1], b, PIECE);
+
+		if (n != m || memcmp(a, b, n) != 0)
+			return false;
+		if (n < PIECE)
+			return true;
+	}
+}
+
+static void load_blob(int side, const char *id_text, struct hrr_blob *ret)
+{
+	struct hrr_diag diag = {0};
+	struct hrr_blobs *store;
+	struct hrr_id id;
+
+	if (hrr_id_parse(id_text, strlen(id_text), &id) < 0)
+		tool_misuse("%s: not a blob's id: xxh128: and 32 hex digits", id_text);
+	if (!blobs[side])
+		tool_misuse("%s: -b has to say where the blobs are", id_text);
+	if (hrr_blobs_open(&store, blobs[side], false, &diag) < 0 ||
+	    hrr_blobs_get(store, &id, 0, ret, &diag) < 0)
+		tool_die_diag(&diag);
+}
+
+static void load_file(const char *operand, struct hrr_blob *ret)
+{
+	off_t size;
+	int fd = open_file(operand, &size);
+	char *data = malloc((size_t)size + 1);
+
+	if (!data)
+		tool_no_memory();
+	ret->len = fill(fd, operand, data, (size_t)size);
+	ret->data = data;
+	close(fd);
+}
+
+static int compare_bytes(char *const operand[2])
+{
+	struct hrr_blob v[2] = {{0}};
+	bool id[2];
+
+	for (int i = 0; i < 2; i++)
+		id[i] = strncmp(operand[i], "xxh128:", 7) == 0;
+	if (!id[0] && !id[1]) {
+		off_t size[2];
+		int fd[2] = {open_file(operand[0], &size[0]), open_file(operand[1], &size[1])};
+		bool equal = equal_files(fd, operand);
+
+		close(fd[0]);
+		close(fd[1]);
+		if (equal)
+			return 0;
+	}
+	for (int i = 0; i < 2; i++)
+		if (id[i])
+			load_blob(i, operand[i], &v[i]);
+		else
+			load_file(operand[i], &v[i]);
+	int rc = hrr_report_bytes(&report, "bytes", v[0].data, v[0].len, v[1].data, v[1].len);
+	if (rc < 0)
+		tool_no_memory();
+	return rc;
+}
+
+/* --- two recordings --- */
+
+static void say_state(int side)
+{
+	struct hrr_source_state st;
+
+	hrr_source_state(report.source[side], &st);
+	const char *word = hrr_source_word(&st);
+	if (strcmp(word, "complete") != 0)
+		tool_say(report.name[side], 0, "%s", word);
+}
+
+static void summary(void)
+{
+	const struct hrr_diff_stats *s = hrr_diff_get_stats(report.diff);
+	unsigned long long outputs = s->outputs_equal + report.outputs + report.tolerated;
+
+	if (report.differ)
+		tool_say(NULL, 0,
+			 "different: %llu calls equal, %llu changed, %llu only in the first, %llu "
+			 "only in the second; %llu outputs equal, %llu differ",
+			 (unsigned long long)s->equal, (unsigned long long)report.changed,
+			 (unsigned long long)report.only[0], (unsigned long long)report.only[1],
+			 (unsigned long long)s->outputs_equal,
+			 (unsigned long long)(report.outputs + report.outputs_only[0] +
+					      report.outputs_only[1]));
+	else
+		tool_say(NULL, 0, "equal: %llu calls, %llu outputs",
+			 (unsigned long long)(s->equal + report.tolerated), outputs);
+	if (report.tolerated)
+		tool_say(NULL, 0, "%llu pairs of blobs are equal within tolerance only",
+			 (unsigned long long)report.tolerated);
+	if (s->outputs_unknown)
+		tool_say(NULL, 0, "%llu outputs were not compared: their bytes were not recorded",
+			 (unsigned long long)s->outputs_unknown);
+	if (s->outputs_late)
+		tool_say(NULL, 0, "%llu outputs were not compared: too far from their calls",
+			 (unsigned long long)s->outputs_late);
+	if (s->undeclared)
+		tool_say(NULL, 0,
+			 "%llu pairs of device addresses that nothing declares were taken as equal",
+			 (unsigned long long)s->undeclared);
+	if (s->given_up)
+		tool_say(NULL, 0, "%llu calls waited too long for a counterpart and count as alone",
+			 (unsigned long long)s->given_up);
+	if (report.differ > report.opt.shown && !report.opt.first)
+		tool_say(NULL, 0, "%llu more differences are not shown (-n 1000 shows more)",
+			 (unsigned long long)(report.differ - report.opt.shown));
+}
+
+static int compare_recordings(char *const operand[2])
+{
+	struct hrr_diag diag = {0};
+
+	for (int i = 0; i < 2; i++) {
+		struct hrr_source_options opt = {.pid = -1, .blobs = blobs[i]};
+
+		if (hrr_source_open(&report.source[i], operand[i], &opt, &diag) < 0)
+			tool_die_diag(&diag);
+	}
+	if (hrr_diff_new(&report.diff, report.source[0], report.source[1], hrr_report_event,
+			 &report) < 0)
+		tool_no_memory();
+	int rc = hrr_diff_run(report.diff, &diag);
+	if (rc == -ENOMEM)
+		tool_no_memory();
+	if (rc < 0)
+		tool_die_diag(&diag);
+	if (report.opt.json && !quiet && hrr_report_end(&report) < 0)
+		tool_no_memory();
+	/* A run that was stopped early has not seen the end of either. */
+	if (!(report.opt.first && report.differ))
+		for (int i = 0; i < 2; i++)
+			say_state(i);
+	if (!quiet)
+		summary();
+	hrr_diff_free(report.diff);
+	for (int i = 0; i < 2; i++)
+		hrr_source_close(report.source[i]);
+	return report.differ > 0;
+}
+
+int main(int argc, char **argv)
+{
+	bool bytes[2];
+	int different;
+
+	tool_start("hrr-diff", usage);
+	options(argc, argv);
+	if (argc - optind != 2)
+		tool_misuse("two operands are needed, there are %d", argc - optind);
+	char *const *operand = argv + optind;
+	if (strcmp(operand[0], "-") == 0 && strcmp(operand[1], "-") == 0)
+		tool_misuse("only one operand can be standard input");
+	for (int i = 0; i < 2; i++) {
+		report.name[i] = operand[i];
+		bytes[i] = is_bytes(operand[i]);
+	}
+	if (bytes[0] != bytes[1])
+		tool_die(operand[bytes[0] ? 0 : 1], 0,
+			 "not a recording, and %s is one: nothing to compare",
+			 operand[bytes[0] ? 1 : 0]);
+	report.write = write_out;
+	report.trouble = trouble;
+	different = bytes[0] ? compare_bytes(operand) : compare_recordings(operand);
+	hrr_report_release(&report);
+	if (report.troubles)
+		return tool_finish(TOOL_TROUBLE);
+	return tool_finish(different ? TOOL_NO : TOOL_YES);
+}

@@ -1,0 +1,120 @@
+#include "lib/diff/report_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void hrr_report_flush(struct hrr_report *r)
+{
+	if (r->buf.len)
+		r->write(r->buf.data, r->buf.len);
+	r->buf.len = 0;
+}
+
+void hrr_report_release(struct hrr_report *r)
+{
+	hrr_buf_release(&r->buf);
+}
+
+/* The bytes of one side's blob. 0, or the trouble is told and counted. */
+static int load(struct hrr_report *r, int side, uint32_t p, const struct hrr_fact *f,
+		struct hrr_blob *ret)
+{
+	struct hrr_diag diag = {0};
+	struct hrr_blobs *store;
+	struct hrr_id id;
+	int rc = -EINVAL;
+
+	if (f->value_len < 2 || hrr_id_parse(f->value + 1, f->value_len - 2, &id) < 0)
+		(void)hrr_diag_set(&diag, -EINVAL, "not a blob's id: %.*s",
+				   (int)(f->value_len < 80 ? f->value_len : 80), f->value);
+	else if ((store = hrr_source_blobs(r->source[side], p, &diag)) != NULL)
+		rc = hrr_blobs_get(store, &id, 0, ret, &diag);
+	if (rc == 0)
+		return 0;
+	if (!diag.operand[0])
+		hrr_diag_at(&diag, r->name[side], 0);
+	r->troubles++;
+	r->trouble(&diag);
+	return -1;
+}
+
+static void count(struct hrr_report *r, enum hrr_diff_what what)
+{
+	r->differ++;
+	switch (what) {
+	case HRR_DIFF_CHANGED:
+		r->changed++;
+		break;
+	case HRR_DIFF_ONLY_A:
+	case HRR_DIFF_ONLY_B:
+		r->only[what == HRR_DIFF_ONLY_B]++;
+		break;
+	case HRR_DIFF_OUTPUT:
+		r->outputs++;
+		break;
+	case HRR_DIFF_OUTPUT_ONLY_A:
+	case HRR_DIFF_OUTPUT_ONLY_B:
+		r->outputs_only[what == HRR_DIFF_OUTPUT_ONLY_B]++;
+		break;
+	}
+}
+
+/* Leaves out blobs that are equal enough. Returns how many members are left. */
+static size_t weigh(struct hrr_report *r, const struct hrr_diff_event *e,
+		    struct hrr_report_member *v)
+{
+	bool read = r->differ < r->opt.shown || r->opt.type;
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->n_members; i++) {
+		const struct hrr_diff_member *m = &e->members[i];
+		struct hrr_report_member x = {.m = m};
+
+		if (read && m->in_a && m->in_b && m->a.kind == HRR_FACT_BLOB &&
+		    m->b.kind == HRR_FACT_BLOB && load(r, 0, e->a->p, &m->a, &x.blob[0]) == 0) {
+			if (load(r, 1, e->b->p, &m->b, &x.blob[1]) == 0)
+				x.loaded = true;
+			else
+				hrr_blob_release(&x.blob[0]);
+		}
+		if (x.loaded && !hrr_report_differ(r, x.blob[0].data, x.blob[0].len, x.blob[1].data,
+						   x.blob[1].len)) {
+			r->tolerated++;
+			hrr_blob_release(&x.blob[0]);
+			hrr_blob_release(&x.blob[1]);
+			continue;
+		}
+		v[n++] = x;
+	}
+	return n;
+}
+
+int hrr_report_event(void *self, const struct hrr_diff_event *e)
+{
+	struct hrr_report *r = self;
+	struct hrr_report_member *v = calloc(e->n_members ? e->n_members : 1, sizeof *v);
+	int rc = 0;
+
+	if (!v)
+		return -ENOMEM;
+	size_t n = weigh(r, e, v);
+
+	if (n || e->n_members == 0) {
+		count(r, e->what);
+		if (r->differ <= r->opt.shown) {
+			rc =
+			    r->opt.json ? hrr_report_json(r, e, v, n) : hrr_report_text(r, e, v, n);
+			hrr_report_flush(r);
+		}
+		if (rc == 0 && r->opt.first)
+			rc = 1;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (v[i].loaded) {
+			hrr_blob_release(&v[i].blob[0]);
+			hrr_blob_release(&v[i].blob[1]);
+		}
+	free(v);
+	return rc;
+}

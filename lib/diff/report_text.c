@@ -1,0 +1,116 @@
+#include <string.h>
+
+#include "lib/diff/report_private.h"
+
+static int place(struct hrr_report *r, const struct hrr_diff_event *e)
+{
+	const struct hrr_diff_call *c[2] = {e->a, e->b};
+	struct hrr_buf *b = &r->buf;
+	int rc = hrr_buf_adds(b, "@@");
+
+	for (int side = 0; side < 2 && rc == 0; side++) {
+		if (!c[side])
+			continue;
+		rc = hrr_buf_addf(b, " %c", side ? '+' : '-');
+		if (rc == 0 && c[side]->p)
+			rc = hrr_buf_addf(b, "p%u:", (unsigned)c[side]->p);
+		if (rc == 0)
+			rc = hrr_buf_addu(b, c[side]->seq);
+	}
+	if (rc == 0 && e->thread)
+		rc = hrr_buf_addf(b, " @@ thread %u", (unsigned)e->thread);
+	else if (rc == 0)
+		rc = hrr_buf_adds(b, " @@");
+	if (rc == 0 && e->what >= HRR_DIFF_OUTPUT)
+		rc = hrr_buf_adds(b, ", output");
+	return rc == 0 ? hrr_buf_addc(b, '\n') : rc;
+}
+
+static int line(struct hrr_report *r, char mark, int side, const struct hrr_diff_call *c)
+{
+	int rc = hrr_buf_addc(&r->buf, mark);
+
+	if (rc == 0)
+		rc = hrr_diff_put_call(r->diff, side, c, &r->buf);
+	return rc == 0 ? hrr_buf_addc(&r->buf, '\n') : rc;
+}
+
+static int digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 0;
+}
+
+/* Bytes of a kernel's argument, of which nobody says what they mean: small ones are shown as
+ * integers and as floating point. */
+static int argument(struct hrr_report *r, const struct hrr_diff_member *m)
+{
+	static const enum hrr_type types[2][2] = {{HRR_TYPE_I32, HRR_TYPE_F32},
+						  {HRR_TYPE_I64, HRR_TYPE_F64}};
+	unsigned char v[2][8];
+	const struct hrr_fact *f[2] = {&m->a, &m->b};
+	size_t n = m->a.value_len;
+	int rc = 0;
+
+	if (!m->in_a || !m->in_b || m->b.value_len != n || (n != 2 + 8 && n != 2 + 16) ||
+	    memchr(m->a.value, '.', n) || memchr(m->b.value, '.', n))
+		return 0;
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < (n - 2) / 2; i++)
+			v[side][i] = (unsigned char)(digit(f[side]->value[1 + i * 2]) << 4 |
+						     digit(f[side]->value[2 + i * 2]));
+	for (int k = 0; k < 2 && rc == 0; k++) {
+		enum hrr_type t = types[n == 2 + 16][k];
+
+		if ((rc = hrr_buf_addf(&r->buf, "%s%s ", k ? ", " : "  (", hrr_type_names[t])) ==
+			0 &&
+		    (rc = hrr_typed_put(t, v[0], &r->buf)) == 0 &&
+		    (rc = hrr_buf_adds(&r->buf, " | ")) == 0)
+			rc = hrr_typed_put(t, v[1], &r->buf);
+	}
+	return rc == 0 ? hrr_buf_addc(&r->buf, ')') : rc;
+}
+
+static int member(struct hrr_report *r, const struct hrr_report_member *x)
+{
+	const struct hrr_diff_member *m = x->m;
+	const struct hrr_fact *f = m->in_a ? &m->a : &m->b;
+	struct hrr_buf *b = &r->buf;
+	char path[160];
+	int rc;
+
+	snprintf(path, sizeof path, "%.*s", (int)f->path_len, f->path);
+	if (x->loaded)
+		return hrr_report_put_bytes(r, path, x->blob[0].data, x->blob[0].len,
+					    x->blob[1].data, x->blob[1].len);
+	rc = hrr_buf_addf(b, "  %s: ", path);
+	if (rc == 0)
+		rc = m->in_a ? hrr_diff_put_value(r->diff, 0, &m->a, b) : hrr_buf_adds(b, "(none)");
+	if (rc == 0)
+		rc = hrr_buf_adds(b, " | ");
+	if (rc == 0)
+		rc = m->in_b ? hrr_diff_put_value(r->diff, 1, &m->b, b) : hrr_buf_adds(b, "(none)");
+	if (rc == 0 && f->kind == HRR_FACT_HEX)
+		rc = argument(r, m);
+	return rc == 0 ? hrr_buf_addc(b, '\n') : rc;
+}
+
+int hrr_report_text(struct hrr_report *r, const struct hrr_diff_event *e,
+		    const struct hrr_report_member *m, size_t n)
+{
+	int rc = 0;
+
+	if (r->differ == 1 && !r->opt.list)
+		rc = hrr_buf_addf(&r->buf, "--- %s\n+++ %s\n", r->name[0], r->name[1]);
+	if (rc == 0 && !r->opt.list)
+		rc = place(r, e);
+	for (size_t i = 0; i < e->n_context && rc == 0 && !r->opt.list; i++)
+		rc = line(r, ' ', 0, e->context[i]);
+	if (rc == 0 && e->a && !r->opt.list)
+		rc = line(r, '-', 0, e->a);
+	if (rc == 0 && e->b && !r->opt.list)
+		rc = line(r, '+', 1, e->b);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		if (m[i].loaded || !r->opt.list)
+			rc = member(r, &m[i]);
+	return rc;
+}

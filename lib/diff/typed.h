@@ -1,0 +1,69 @@
+#ifndef HRR_DIFF_TYPED_H
+#define HRR_DIFF_TYPED_H
+
+#include <stdbool.h>
+
+#include "lib/base/buf.h"
+
+/* Bytes compared as numbers. Little endian, as devices and hosts here are. */
+enum hrr_type {
+	HRR_TYPE_NONE,
+	HRR_TYPE_F16,
+	HRR_TYPE_BF16,
+	HRR_TYPE_F32,
+	HRR_TYPE_F64,
+	HRR_TYPE_I8,
+	HRR_TYPE_U8,
+	HRR_TYPE_I16,
+	HRR_TYPE_U16,
+	HRR_TYPE_I32,
+	HRR_TYPE_U32,
+	HRR_TYPE_I64,
+	HRR_TYPE_U64,
+	HRR_TYPE_COUNT
+};
+
+extern const char *const hrr_type_names[HRR_TYPE_COUNT];
+enum hrr_type hrr_type_find(const char *name); /* NONE when it is none */
+size_t hrr_type_size(enum hrr_type type);
+
+/*
+ * What counts as equal beside equal bits: |a - b| <= atol + rtol * |a|, or at
+ * most ulp steps between them. NaN is equal to nothing but the same bits, unless
+ * equal_nan.
+ */
+struct hrr_tolerance {
+	double atol, rtol;
+	uint64_t ulp;
+	bool equal_nan;
+};
+
+#define HRR_TYPED_BINS 65 /* ulp distance 0, 1, 2-3, 4-7, …: number of its binary digits */
+
+struct hrr_typed_worst {
+	double value;
+	uint64_t ulp; /* for the worst by ulp */
+	size_t index;
+};
+
+struct hrr_typed {
+	size_t n;	  /* elements compared */
+	size_t exact;	  /* equal bits */
+	size_t within;	  /* not equal bits, within tolerance */
+	size_t differing; /* beyond it */
+	size_t first;	  /* index of the first that differs; n when none */
+	size_t nan[2], inf[2];
+	struct hrr_typed_worst abs, rel, ulp; /* over pairs of finite numbers */
+	size_t bins[HRR_TYPED_BINS];	      /* the same */
+};
+
+/* len bytes of each; what does not fill an element at the end is not looked at. */
+void hrr_typed_compare(enum hrr_type type, const void *a, const void *b, size_t len,
+		       const struct hrr_tolerance *tol, struct hrr_typed *ret);
+/* The element at p as text, enough digits to tell any two apart. */
+int hrr_typed_put(enum hrr_type type, const void *p, struct hrr_buf *b);
+/* Whether one pair is equal under tol. */
+bool hrr_typed_equal(enum hrr_type type, const void *a, const void *b,
+		     const struct hrr_tolerance *tol);
+
+#endif

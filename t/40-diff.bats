@@ -1,0 +1,443 @@
+# hrr-diff
+load helper
+
+setup() {
+	common_setup
+	need_prog hrr-diff
+	need_cmd xxhsum
+	B=$T/blobs
+}
+
+# Bytes from printf's format into the blob folder; prints the id.
+blob() {
+	local tmp id
+	tmp=$(mktemp "$T/blob.XXXXXX")
+	# shellcheck disable=SC2059
+	printf "$1" >"$tmp"
+	id=$(xxhsum -H2 "$tmp" | cut -d' ' -f1)
+	mkdir -p "$B/${id:0:2}"
+	mv "$tmp" "$B/${id:0:2}/$id"
+	printf 'xxh128:%s' "$id"
+}
+
+header() {
+	printf '{"hrr":1,"pid":%d,"image":0,"command":["./x"],"t0":"1","realtime":"2","boot":"","env":{},"blobs":"%s"}\n' "$1" "$B"
+}
+
+# call SEQ TID API ARGS [MORE]: one line; t and dur follow no rule, as in life.
+call() {
+	printf '{"seq":%d,"t":%d,"dur":%d,"tid":%d,"api":"%s","args":{%s}%s}\n' "$1" $((RANDOM + $1 * 100000)) $RANDOM "$2" "$3" "$4" "${5:-}"
+}
+
+# run TID BASE [SED-SCRIPT]: a small run: two buffers, a copy, a stream, a launch, an output.
+run_of() {
+	local tid=$1 x y host stub in out
+	x=$(printf '%x' $(($2)))
+	y=$(printf '%x' $(($2 + 0x10000)))
+	host=$(printf '%x' $(($2 * 3 + 0x5500)))
+	stub=$(printf '%x' $(($2 + 0x7700)))
+	in=$(blob 'abcdefgh')
+	out=$(blob 'ABCDEFGHIJKLMNOP')
+	header "$tid"
+	{
+		call 1 "$tid" hipMalloc "\"ptr\":\"0x$x\",\"size\":4096"
+		call 2 "$tid" hipMalloc "\"ptr\":\"0x$y\",\"size\":4096"
+		call 3 "$tid" hipStreamCreate "\"stream\":\"0x9$stub\""
+		call 4 "$tid" hipMemcpy "\"dst\":\"0x$x\",\"src\":\"0x$host\",\"sizeBytes\":8,\"kind\":\"hipMemcpyHostToDevice\"" ",\"dir\":\"h2d\",\"blobs\":{\"src\":\"$in\"}"
+		call 5 "$tid" hipLaunchKernel "\"function_address\":\"0x$stub\",\"numBlocks\":[1,1,1],\"dimBlocks\":[64,1,1],\"sharedMemBytes\":0,\"stream\":\"0x9$stub\"" \
+			",\"kernel\":{\"name\":\"saxpy\",\"grid\":[1,1,1],\"block\":[64,1,1],\"lds\":0,\"args\":[{\"offset\":0,\"size\":4,\"hex\":\"00000040\"},{\"offset\":8,\"size\":8,\"hex\":\"$(le "$x")\",\"ptr\":[0]}]}"
+		call 6 "$tid" hipMemcpy "\"dst\":\"0x$host\",\"src\":\"0x$x\",\"sizeBytes\":16,\"kind\":\"hipMemcpyDeviceToHost\"" ',"dir":"d2h"'
+		printf '{"output":6,"t":9,"tid":%d,"addr":"0x%s","size":16,"blob":"%s"}\n' "$tid" "$host" "$out"
+		call 7 "$tid" hipFree "\"ptr\":\"0x$x\""
+		call 8 "$tid" hipFree "\"ptr\":\"0x$y\""
+		printf '{"end":"complete","t":99,"calls":8,"outputs":1,"regions":0,"lost":0,"notRecorded":{},"realtime":"3"}\n'
+	} | sed "${3:-}"
+}
+
+# A number's 8 bytes, low one first.
+le() {
+	local v i
+	v=$(printf '%016x' "0x$1")
+	for i in 14 12 10 8 6 4 2 0; do printf '%s' "${v:i:2}"; done
+}
+
+@test "hrr-diff: the same run at other addresses, threads and times is equal" {
+	run_of 100 0x7f0000000000 >a
+	run_of 222 0x7e4400000000 >b
+	run_sep hrr-diff a b
+	status_is 0
+	no_out
+	err_is 'hrr-diff: equal: 8 calls, 1 outputs'
+	run_sep hrr-diff -q a b
+	status_is 0
+	no_out
+	no_err
+}
+
+@test "hrr-diff: one operand may be standard input" {
+	run_of 100 0x7f0000000000 >a
+	run_of 222 0x7e4400000000 >b
+	run_sep bash -c 'hrr-diff - b <a'
+	status_is 0
+	run_sep hrr-diff - -
+	status_is 2
+	err_has 'only one operand can be standard input'
+}
+
+@test "hrr-diff: a changed size is the first differing call and nothing else is" {
+	run_of 100 0x7f0000000000 >a
+	run_of 222 0x7e4400000000 's/\(hipMalloc.*"size":\)4096/\18192/;' | sed '3s/8192/4096/' >b
+	run_sep hrr-diff a b
+	status_is 1
+	out_is "--- a
++++ b
+@@ -1 +1 @@ thread 1
+-hipMalloc ptr=memory1 size=4096
++hipMalloc ptr=memory1 size=8192
+  args.size: 4096 | 8192"
+	err_has 'different: 7 calls equal, 1 changed'
+}
+
+@test "hrr-diff: a kernel's argument is shown as its bytes and as numbers" {
+	run_of 100 0x7f0000000000 >a
+	run_of 222 0x7e4400000000 's/"hex":"00000040"/"hex":"00004040"/' >b
+	run_sep hrr-diff a b
+	status_is 1
+	out_has '@@ -5 +5 @@ thread 1'
+	out_has ' hipMalloc ptr=memory2 size=4096'
+	out_has '  kernel.args[0]: 00000040 | 00004040  (i32 1073741824 | 1077936128, f32 2 | 3)'
+}
+
+@test "hrr-diff: an address counts by what it stands for: another buffer, another offset" {
+	run_of 100 0x7f0000000000 >a
+	# The launch gets the second buffer.
+	run_of 100 0x7f0000000000 "/Launch/s/\"hex\":\"$(le 7f0000000000)\"/\"hex\":\"$(le 7f0000010000)\"/" >b
+	run_sep hrr-diff a b
+	status_is 1
+	out_has 'kernel.args[1]+0: memory1 | memory2'
+	run_of 100 0x7f0000000000 '/"hipMemcpy".*d2h/s/"src":"0x7f0000000000"/"src":"0x7f0000000010"/' >c
+	run_sep hrr-diff a c
+	status_is 1
+	out_has 'args.src: memory1 | memory1+0x10'
+}
+
+@test "hrr-diff: one past the end is not the buffer" {
+	run_of 100 0x7f0000000000 '/d2h/s/"src":"0x7f0000000000"/"src":"0x7f0000000fff"/' >a
+	run_of 100 0x7f0000000000 '/d2h/s/"src":"0x7f0000000000"/"src":"0x7f0000001000"/' >b
+	run_sep hrr-diff a b
+	status_is 1
+	out_has 'args.src: memory1+0xfff | host'
+}
+
+@test "hrr-diff: a stream is not another stream" {
+	run_of 100 0x7f0000000000 >a
+	sed '/Launch/s/"stream":"0x9[^"]*"/"stream":"0x0"/' a >b
+	run_sep hrr-diff a b
+	status_is 1
+	out_like 'args.stream: stream1 \| 0x0'
+}
+
+@test "hrr-diff: memory freed and allocated again at one address is another object" {
+	{
+		header 1
+		call 1 1 hipMalloc '"ptr":"0x1000","size":64'
+		call 2 1 hipMalloc '"ptr":"0x2000","size":64'
+		call 3 1 hipFree '"ptr":"0x1000"'
+		call 4 1 hipMalloc '"ptr":"0x1000","size":64'
+		call 5 1 hipMemset '"dst":"0x1000","value":0,"sizeBytes":64'
+	} >a
+	# Another run time gives the new one a new place: no difference.
+	sed -e '5,$s/0x1000/0x8000/' a >b
+	run_sep hrr-diff a b
+	status_is 0
+	# Writing to the other buffer is one.
+	sed -e '5s/0x1000/0x8000/' -e '6s/0x1000/0x2000/' a >c
+	run_sep hrr-diff a c
+	status_is 1
+	out_has 'args.dst: memory3 | memory2'
+}
+
+@test "hrr-diff: a call put in is one difference, not the start of many" {
+	run_of 100 0x7f0000000000 >a
+	{
+		sed -n 1,4p a
+		call 40 100 hipDeviceSynchronize ''
+		sed -n '5,$p' a
+	} >b
+	run_sep hrr-diff a b
+	status_is 1
+	out_is "--- a
++++ b
+@@ +40 @@ thread 1
+ hipMalloc ptr=memory1 size=4096
+ hipMalloc ptr=memory2 size=4096
+ hipStreamCreate stream=stream1
++hipDeviceSynchronize"
+	err_has '8 calls equal, 0 changed, 0 only in the first, 1 only in the second'
+	run_sep hrr-diff b a
+	status_is 1
+	out_has '-hipDeviceSynchronize'
+	err_has '1 only in the first, 0 only in the second'
+}
+
+@test "hrr-diff: one of many like calls taken out is found" {
+	local i
+	header 1 >a
+	for i in $(seq 1 200); do
+		call "$i" 1 hipMemset "\"dst\":\"0x1000\",\"value\":$i,\"sizeBytes\":64" >>a
+	done
+	sed 101d a >b
+	run_sep hrr-diff a b
+	status_is 1
+	out_has '@@ -100 @@'
+	err_has '199 calls equal, 0 changed, 1 only in the first, 0 only in the second'
+}
+
+@test "hrr-diff: an output that differs: bytes, ranges, and the call that delivered it" {
+	run_of 100 0x7f0000000000 >a
+	local other
+	other=$(blob 'ABCDxFGHIJKLMNOP')
+	run_of 222 0x7e4400000000 "/\"output\"/s/xxh128:[0-9a-f]*/$other/" >b
+	run_sep hrr-diff a b
+	status_is 1
+	out_is "--- a
++++ b
+@@ -6 +6 @@ thread 1, output
+-output addr=host size=16 blob=$(grep -o 'xxh128:[0-9a-f]*' a | tail -1)
++output addr=host size=16 blob=$other
+  blob: 1 of 16 bytes differ in 1 range
+    0x4..0x5: 45 | 78"
+	run_sep hrr-diff -l a b
+	status_is 1
+	out_is '5 105 170'
+	run_sep hrr-diff -j a b
+	status_is 1
+	jq -e -s '.[0] | .diff=="output" and .a.seq==6 and .b.seq==6 and .members[0].path=="blob" and .members[0].differing==1 and .members[0].ranges==[{"at":4,"size":1,"a":"45","b":"78"}]' .out
+	jq -e -s '.[-1].diff=="end" and .[-1].differ==1' .out
+}
+
+@test "hrr-diff: a typed view and its tolerances" {
+	local x y
+	x=$(blob '\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\xc0\x7f\x00\x00\x80\x7f')
+	y=$(blob '\x01\x00\x80\x3f\x00\x00\x00\x40\x01\x00\xc0\x7f\x00\x00\x80\x7f')
+	run_of 100 0x7f0000000000 "/\"output\"/s/xxh128:[0-9a-f]*/$x/" >a
+	run_of 222 0x7e4400000000 "/\"output\"/s/xxh128:[0-9a-f]*/$y/" >b
+	run_sep hrr-diff -t f32 a b
+	status_is 1
+	out_has 'f32: 2 of 4 differ, 0 within tolerance'
+	out_has 'ulp 1 at [0]; NaN 1 | 1, infinite 1 | 1'
+	out_has '    [0] 1 | 1.00000012'
+	run_sep hrr-diff -t f32 --ulp 1 a b
+	status_is 1
+	out_has 'f32: 1 of 4 differ, 1 within tolerance'
+	run_sep hrr-diff -t f32 --atol 1e-6 --equal-nan a b
+	status_is 0
+	err_has '1 pairs of blobs are equal within tolerance only'
+	run_sep hrr-diff -t f32 --rtol 1e-9 --equal-nan a b
+	status_is 1
+	run_sep hrr-diff --ulp 1 a b
+	status_is 2
+	err_has 'a tolerance needs -t'
+}
+
+@test "hrr-diff: threads are matched by what they do" {
+	local i t
+	threads() { # TID-OF-FIRST TID-OF-SECOND, in which order they come
+		header 1
+		call 1 1 hipInit '"flags":0'
+		for i in $(seq 1 50); do
+			call $((i * 2)) "$1" hipMemset "\"dst\":\"0x1000\",\"value\":$((${3:-0} + i)),\"sizeBytes\":1"
+			call $((i * 2 + 1)) "$2" hipMemset "\"dst\":\"0x1000\",\"value\":$((100 - ${3:-0} + i)),\"sizeBytes\":1"
+		done
+	}
+	threads 7 8 0 >a
+	threads 7 8 100 >b # thread 7 does what 8 did: values 101.., and 8 does 1..
+	run_sep hrr-diff a b
+	status_is 0
+	err_has 'equal: 101 calls'
+	# A thread that is not there at all.
+	grep -v '"tid":8,' a >c
+	run_sep hrr-diff -n 1 a c
+	status_is 1
+	err_has '51 calls equal, 0 changed, 50 only in the first'
+	err_has '49 more differences are not shown'
+}
+
+@test "hrr-diff: how often a program asked whether something is done does not count" {
+	{
+		header 1
+		call 1 1 hipStreamCreate '"stream":"0x10"'
+		call 2 1 hipStreamQuery '"stream":"0x10"' ',"ret":"hipErrorNotReady"'
+		call 3 1 hipStreamQuery '"stream":"0x10"' ',"ret":"hipErrorNotReady"'
+		call 4 1 hipStreamQuery '"stream":"0x10"'
+	} | sed 's/"args":\({[^}]*}\),"ret":\("[A-Za-z]*"\)/"ret":\2,"args":\1/' >a
+	sed 3,4d a >b
+	run_sep hrr-diff a b
+	status_is 0
+	# One that failed in another way does.
+	sed '4s/hipErrorNotReady/hipErrorLaunchFailure/' a >c
+	run_sep hrr-diff a c
+	status_is 1
+	out_has hipErrorLaunchFailure
+}
+
+@test "hrr-diff: a failed call and one that did not fail are not the same" {
+	run_of 100 0x7f0000000000 >a
+	sed '9s/"args"/"ret":"hipErrorInvalidValue","args"/' a >b
+	run_sep hrr-diff a b
+	status_is 1
+	out_has 'ret: (none) | hipErrorInvalidValue'
+}
+
+@test "hrr-diff: -1 stops at the first, -n limits what is shown" {
+	run_of 100 0x7f0000000000 >a
+	sed 's/"size":4096/"size":4000/' a >b
+	run_sep hrr-diff -1 a b
+	status_is 1
+	[ "$(grep -c '^@@' .out)" -eq 1 ]
+	run_sep hrr-diff -n 0 a b
+	status_is 1
+	no_out
+	err_has '2 changed'
+	run_sep hrr-diff a b
+	[ "$(grep -c '^@@' .out)" -eq 2 ]
+}
+
+@test "hrr-diff: a missing or damaged blob is trouble that names it" {
+	run_of 100 0x7f0000000000 >a
+	local other
+	other=$(blob 'ABCDxFGHIJKLMNOP')
+	run_of 222 0x7e4400000000 "/\"output\"/s/xxh128:[0-9a-f]*/$other/" >b
+	local file=$B/${other:7:2}/${other:7}
+	printf 'ABCDyFGHIJKLMNOP' >"$file"
+	run_sep hrr-diff a b
+	status_is 2
+	err_has "$other"
+	rm -f "$file"
+	run_sep hrr-diff a b
+	status_is 2
+	err_has "$other"
+	# The ids say that they differ all the same.
+	out_has '@@ -6 +6 @@ thread 1, output'
+}
+
+@test "hrr-diff: a bad line is trouble with its number, a cut one is said" {
+	run_of 100 0x7f0000000000 >a
+	sed '4s/"seq"/"sex"/;4s/"api"/"seq"/' a >b
+	run_sep hrr-diff a b
+	status_is 2
+	err_like '^hrr-diff: b:4: '
+	head -c -20 a >c
+	run_sep hrr-diff a c
+	status_is 0
+	err_has 'hrr-diff: c: cut short'
+	: >empty
+	run_sep hrr-diff a empty
+	[ "$status" -ne 0 ]
+	head -1 a >only-header
+	run_sep hrr-diff only-header only-header
+	status_is 0
+	err_has 'equal: 0 calls'
+}
+
+@test "hrr-diff: records and members it does not know" {
+	run_of 100 0x7f0000000000 >a
+	sed '3i{"marker":"phase 2"}' a | sed 's/"api":"hipFree"/"note":"x","api":"hipFree"/' >b
+	run_sep hrr-diff b b
+	status_is 0
+	run_sep hrr-diff a b
+	status_is 1
+	out_has 'note: (none) | x'
+}
+
+@test "hrr-diff: annotated memory is an object too" {
+	for base in 7000 9000; do
+		{
+			header 1
+			printf '{"region":"add","kind":"segment","device":0,"base":"0x%s0000","size":65536}\n' $base
+			call 1 1 hipMemset "\"dst\":\"0x${base}0040\",\"value\":0,\"sizeBytes\":64"
+		} >"r$base"
+	done
+	run_sep hrr-diff r7000 r9000
+	status_is 0
+	sed 's/0x90000040/0x90000080/' r9000 >moved
+	run_sep hrr-diff r7000 moved
+	status_is 1
+	out_has 'args.dst: memory1+0x40 | memory1+0x80'
+}
+
+@test "hrr-diff: addresses that nothing declares are said to be taken as equal" {
+	{
+		header 1
+		call 1 1 hipMemset '"dst":"0x7000","value":0,"sizeBytes":64'
+	} >a
+	sed 's/0x7000/0x8000/' a >b
+	run_sep hrr-diff a b
+	status_is 0
+	err_has '1 pairs of device addresses that nothing declares were taken as equal'
+}
+
+@test "hrr-diff: files and blobs, byte by byte" {
+	printf 'one two' >x
+	printf 'one tWo' >y
+	cp x z
+	run_sep hrr-diff x z
+	status_is 0
+	no_out
+	run_sep hrr-diff x y
+	status_is 1
+	out_is '  bytes: 1 of 7 bytes differ in 1 range
+    0x5..0x6: 77 | 57'
+	run_sep hrr-diff -l x y
+	out_is "$(cmp -l x y)"
+	printf 'one two three' >longer
+	run_sep hrr-diff x longer
+	status_is 1
+	out_has 'bytes: 7 | 13 bytes; of the first 7, 0 differ'
+	: >nothing
+	run_sep hrr-diff nothing nothing
+	status_is 0
+	local a b
+	a=$(blob abc)
+	b=$(blob abd)
+	run_sep hrr-diff -b "$B" "$a" "$b"
+	status_is 1
+	out_has '0x2..0x3: 63 | 64'
+	run_sep hrr-diff "$a" "$b"
+	status_is 2
+	run_of 100 0x7f0000000000 >s
+	run_sep hrr-diff s x
+	status_is 2
+	err_has 'not a recording'
+	run_sep hrr-diff x no-such-file
+	status_is 2
+}
+
+@test "hrr-diff: standard output that is full is trouble" {
+	run_of 100 0x7f0000000000 >a
+	sed 's/"size":4096/"size":4000/' a >b
+	run_sep bash -c 'hrr-diff a b >/dev/full'
+	status_is 2
+	run_sep bash -c 'hrr-diff a b >&-'
+	status_is 2
+}
+
+@test "hrr-diff: two recordings of one program are equal, of two inputs are not" {
+	need_emu
+	need_prog hrr-capture
+	need_apps saxpy streams threads graphcap structarg
+	local p
+	for p in saxpy streams threads graphcap structarg modlaunch hostreg; do
+		hrr-capture -d emu -o "$p.1" -- "$APPS/$p" >/dev/null
+		hrr-capture -d emu -o "$p.2" -- "$APPS/$p" >/dev/null
+		hrr-capture -d emu -o "$p.3" -- "$APPS/$p" 3 >/dev/null
+		run_sep hrr-diff "$p.1" "$p.2"
+		status_is 0
+		run_sep hrr-diff "$p.1" "$p.3"
+		status_is 1
+		err_like '[1-9][0-9]* differ'
+	done
+	run_sep hrr-diff saxpy.1 saxpy.3
+	out_has 'f32 2 | 3'
+	out_has ', output'
+}
