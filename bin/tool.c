@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/hrr/source.h"
 #include "lib/store/file.h"
 
 #define FLUSH_AT ((size_t)256 << 10)
@@ -23,12 +24,20 @@ static struct {
 	bool quiet, dying, progress_shown;
 } tool = {.trouble = TOOL_TROUBLE, .out = STDOUT_FILENO, .out_name = "standard output"};
 
+/* What is wrong with somebody else's archive: it is read as far as it goes. */
+static void say_foreign(const char *operand, const char *text)
+{
+	tool_say(operand, 0, "%s", text);
+}
+
 void tool_start(const char *prog, const char *usage)
 {
 	tool.prog = prog;
 	tool.usage = usage;
-	tool.version = "reads event streams 1, archives 1, blobs 1, regions 1\n";
+	tool.version =
+	    "reads event streams 1, archives 1, blobs 1, regions 1, HRR archives 3 to 8\n";
 	signal(SIGPIPE, SIG_DFL);
+	hrr_upstream_register(say_foreign);
 	/* A closed one stays unusable: reads, and writes to output, fail with EBADF. */
 	static const int mode[] = {O_WRONLY, O_RDONLY, O_WRONLY};
 	for (int fd = 0; fd <= 2; fd++)

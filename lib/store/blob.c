@@ -17,6 +17,8 @@
 #define MAX_CHECKED ((size_t)1 << 20) /* ids remembered as checked: 32 MiB at most */
 
 struct hrr_blobs {
+	const struct hrr_blob_provider *provider; /* or dir */
+	void *self;
 	int dir;
 	char *path;
 	pthread_mutex_t lock;	/* over checked */
@@ -136,10 +138,38 @@ static int open_blob(struct hrr_blobs *s, const struct hrr_id *id, struct stat *
 	return fd;
 }
 
-int hrr_blobs_open(struct hrr_blobs **ret, const char *dir, bool create, struct hrr_diag *diag)
+static int (*opener)(struct hrr_blobs **ret, const char *dir, struct hrr_diag *diag);
+
+void hrr_blobs_set_opener(int (*f)(struct hrr_blobs **ret, const char *dir, struct hrr_diag *diag))
+{
+	opener = f;
+}
+
+int hrr_blobs_provide(struct hrr_blobs **ret, const char *path,
+		      const struct hrr_blob_provider *provider, void *self)
 {
 	struct hrr_blobs *s = calloc(1, sizeof *s);
-	int rc;
+
+	if (s == NULL || (s->path = strdup(path)) == NULL) {
+		free(s);
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	s->dir = -1;
+	s->provider = provider;
+	s->self = self;
+	*ret = s;
+	return 0;
+}
+
+int hrr_blobs_open(struct hrr_blobs **ret, const char *dir, bool create, struct hrr_diag *diag)
+{
+	struct hrr_blobs *s;
+	int rc = opener != NULL && !create ? opener(ret, dir, diag) : 0;
+
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	s = calloc(1, sizeof *s);
 
 	if (s == NULL)
 		return hrr_diag_set(diag, -ENOMEM, "out of memory");
@@ -173,6 +203,8 @@ void hrr_blobs_close(struct hrr_blobs *s)
 {
 	if (s == NULL)
 		return;
+	if (s->provider != NULL)
+		s->provider->close(s->self);
 	if (s->dir >= 0)
 		close(s->dir);
 	pthread_mutex_destroy(&s->lock);
@@ -190,6 +222,8 @@ int hrr_blobs_file(const struct hrr_blobs *s, const struct hrr_id *id, char *pat
 {
 	char name[NAME_SIZE];
 
+	if (s->provider != NULL)
+		return s->provider->file(s->self, id, path, size);
 	name_of(id, name);
 	int n = snprintf(path, size, "%s/%s", s->path, name);
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
@@ -266,6 +300,8 @@ int hrr_blobs_put(struct hrr_blobs *s, const void *data, size_t len, struct hrr_
 	char name[NAME_SIZE], tmp[64];
 	int folder, fd = -1, rc;
 
+	if (s->provider != NULL)
+		return hrr_diag_set(diag, -EROFS, "blobs can only be read from %s", s->path);
 	if (len > HRR_BLOB_MAX)
 		return hrr_diag_set(diag, -EFBIG, "blob too large: the limit is 2^40 bytes");
 	name_of(&id, name);
@@ -304,6 +340,8 @@ int hrr_blobs_put_file(struct hrr_blobs *s, const char *path, struct hrr_id *ret
 	void *data = NULL;
 	int fd, folder = -1, rc = 0;
 
+	if (s->provider != NULL)
+		return hrr_diag_set(diag, -EROFS, "blobs can only be read from %s", s->path);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		rc = hrr_diag_set(diag, -errno, "cannot read %s: %s", path, strerror(errno));
@@ -358,8 +396,10 @@ out:
 int hrr_blobs_size(struct hrr_blobs *s, const struct hrr_id *id, uint64_t *ret_size)
 {
 	struct stat st;
-	int fd = open_blob(s, id, &st);
 
+	if (s->provider != NULL)
+		return s->provider->size(s->self, id, ret_size);
+	int fd = open_blob(s, id, &st);
 	if (fd < 0)
 		return fd == -ENOTDIR || fd == -ELOOP ? -ENOENT : fd;
 	close(fd);
@@ -388,8 +428,10 @@ int hrr_blobs_get(struct hrr_blobs *s, const struct hrr_id *id, uint64_t max, st
 {
 	struct hrr_blob b = {0};
 	struct stat st;
-	int fd = open_blob(s, id, &st), rc = 0;
 
+	if (s->provider != NULL)
+		return s->provider->get(s->self, id, max, ret, diag);
+	int fd = open_blob(s, id, &st), rc = 0;
 	if (fd == -ENOENT)
 		return say(diag, -ENOENT, id, "is missing");
 	if (fd == -ELOOP || fd == -ENOTDIR)

@@ -45,4 +45,27 @@ int hrr_blobs_size(struct hrr_blobs *s, const struct hrr_id *id, uint64_t *ret_s
 /* Path of a blob's file inside the store into path (size bytes). */
 int hrr_blobs_file(const struct hrr_blobs *s, const struct hrr_id *id, char *path, size_t size);
 
+/*
+ * A store in another format, to read from: get, size and file as above (self is
+ * passed on; get checks the bytes, its blobs are released by hrr_blob_release). Nothing is put
+ * there
+ * (-EROFS). Not thread-safe unless the provider is.
+ */
+struct hrr_blob_provider {
+	int (*get)(void *self, const struct hrr_id *id, uint64_t max, struct hrr_blob *ret,
+		   struct hrr_diag *diag);
+	int (*size)(void *self, const struct hrr_id *id, uint64_t *ret_size);
+	int (*file)(void *self, const struct hrr_id *id, char *path, size_t size);
+	void (*close)(void *self);
+};
+/* path: absolute, for hrr_blobs_path; copied. provider borrowed, self taken. */
+int hrr_blobs_provide(struct hrr_blobs **ret, const char *path,
+		      const struct hrr_blob_provider *provider, void *self);
+/*
+ * What hrr_blobs_open asks before it takes dir for one of ours: 1 and a store, 0 not
+ * mine, negative. One per program, set before anything is opened.
+ */
+void hrr_blobs_set_opener(int (*opener)(struct hrr_blobs **ret, const char *dir,
+					struct hrr_diag *diag));
+
 #endif
