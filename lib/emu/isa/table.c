@@ -119,7 +119,7 @@ static void add_valu(void)
 #define X(name, spec, flags, archs) add(#name, spec, flags, archs, cls, n++);
 #define M(name, spec, flags, archs, expr)       \
 	add(#name, spec, flags, archs, cls, n); \
-	add(keep("v_cmpx", #name + 5), spec, (flags) | F_CMPX, archs, cls, n++);
+	add(keep("v_cmpx", &(#name)[5]), spec, (flags) | F_CMPX, archs, cls, n++);
 	{
 		const u8 cls = CLASS_INT;
 		n = 0;
