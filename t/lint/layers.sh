@@ -6,7 +6,7 @@
 # Include lines name a file from the top of the tree, or one that gen.awk writes.
 # usage: layers.sh [TREE]
 cd "${1:-.}" || exit 2
-files=$(find bin lib formats t -name '*.[chS]' -o -path 'bin/*.inc' -o -name '*.hip' | sort)
+files=$(find bin lib formats t -name '*.[chS]' -o -path 'bin/*.inc' | sort)
 # shellcheck disable=SC2086
 awk -v folders='base stream store region hip diff replay preload collect emu cuda' \
     -v gen="$(sed -n '/^GEN :=/,/[^\\]$/p' Makefile 2>/dev/null | tr -c 'a-zA-Z0-9_.' ' ')" '
