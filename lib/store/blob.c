@@ -391,6 +391,21 @@ out:
 	return rc;
 }
 
+int hrr_blobs_link(struct hrr_blobs *s, const char *path, const struct hrr_id *id)
+{
+	char name[NAME_SIZE];
+	int folder, rc = 0;
+
+	name_of(id, name);
+	folder = open_folder(s, name, true);
+	if (folder < 0)
+		return folder;
+	if (linkat(AT_FDCWD, path, folder, name + 3, 0) < 0 && errno != EEXIST)
+		rc = -errno;
+	close(folder);
+	return rc;
+}
+
 /* --- get --- */
 
 int hrr_blobs_size(struct hrr_blobs *s, const struct hrr_id *id, uint64_t *ret_size)

@@ -27,6 +27,10 @@ int hrr_blobs_put(struct hrr_blobs *s, const void *data, size_t len, struct hrr_
 int hrr_blobs_put_file(struct hrr_blobs *s, const char *path, struct hrr_id *ret_id,
 		       struct hrr_diag *diag);
 
+/* Links a file whose hash was checked under its id; the name being there already is success.
+ * Negative errno where it cannot be linked (another file system). */
+int hrr_blobs_link(struct hrr_blobs *s, const char *path, const struct hrr_id *id);
+
 struct hrr_blob {
 	const void *data; /* private mapping or memory; len bytes */
 	size_t len;

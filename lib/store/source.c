@@ -151,8 +151,8 @@ static void note_end(const struct hrr_record *rec, struct process *p)
 
 /* --- one feed --- */
 
-/* Puts ,"p":N behind the first member of rec's line. */
-static int insert_p(struct hrr_record *rec, struct hrr_buf *b, uint32_t p)
+/* Puts ,"p":N behind the first member of rec's line and reads it anew. */
+static int insert_p(struct hrr_record *rec, struct hrr_buf *b, uint32_t p, struct hrr_diag *diag)
 {
 	const struct hrr_json *j = &rec->json;
 
@@ -165,12 +165,7 @@ static int insert_p(struct hrr_record *rec, struct hrr_buf *b, uint32_t p)
 	bad |= hrr_buf_adds(b, ",\"p\":");
 	bad |= hrr_buf_addu(b, p);
 	bad |= hrr_buf_add(b, j->text + at, j->len - at);
-	if (bad)
-		return -ENOMEM;
-	rec->line = b->data;
-	rec->len = b->len;
-	rec->p = p;
-	return 0;
+	return bad ? no_memory(diag) : hrr_record_parse(rec, b->data, b->len, diag);
 }
 
 static int begin_sidecars(struct hrr_source *s, struct feed *f, struct hrr_diag *diag)
@@ -224,11 +219,14 @@ again:
 	if (rc < 0)
 		return rc;
 	if (f->insert) {
-		if (hrr_json_get(&f->head.json, 0, "p") >= 0)
+		bool has_p = hrr_json_get(&f->head.json, 0, "p") >= 0;
+		if (has_p && f->head.kind != HRR_REC_OTHER)
 			return hrr_diag_set(diag, -EINVAL,
 					    "bad record: \"p\" in one process's own file");
-		if (insert_p(&f->head, &f->line, (uint32_t)f->p) < 0)
-			return no_memory(diag);
+		/* In a record we do not know it may mean anything. */
+		rc = has_p ? 0 : insert_p(&f->head, &f->line, (uint32_t)f->p, diag);
+		if (rc < 0)
+			return rc;
 	}
 	if (process_get(s, f->head.p, &p) < 0)
 		return no_memory(diag);
@@ -302,8 +300,11 @@ static int give_region(struct hrr_source *s, struct feed *f, const struct hrr_si
 		return rc; /* it was parsed before */
 	f->region.lineno = 0;
 	f->region.p = f->side_p;
-	if (f->side_insert && insert_p(&f->region, &f->region_line, f->side_p) < 0)
-		return no_memory(diag);
+	if (f->side_insert) {
+		rc = insert_p(&f->region, &f->region_line, f->side_p, diag);
+		if (rc < 0)
+			return rc;
+	}
 	f->side_next++;
 	note_region(s, f, l);
 	s->last = f;
@@ -376,12 +377,34 @@ int hrr_source_next(struct hrr_source *s, struct hrr_record **ret_rec, struct hr
 
 /* --- questions --- */
 
+const char *hrr_source_sidecar_folder(const struct hrr_source *s)
+{
+	return s->n_feeds == 1 ? s->feeds[0].sidecars_in : NULL;
+}
+
+size_t hrr_source_files(const struct hrr_source *s)
+{
+	return s->n_feeds;
+}
+
 const char *hrr_source_name(const struct hrr_source *s, const struct hrr_record *rec)
 {
 	for (size_t i = 0; i < s->n_feeds; i++)
 		if (rec == &s->feeds[i].head || rec == &s->feeds[i].region)
 			return s->feeds[i].name;
 	return s->n_feeds > 0 ? s->feeds[0].name : "-";
+}
+
+bool hrr_source_ready(const struct hrr_source *s)
+{
+	for (size_t i = 0; i < s->n_feeds; i++) {
+		const struct feed *f = &s->feeds[i];
+		bool pending = f->pending && (f != s->last || s->last_region);
+		if (!pending && !f->eof && due(f) == NULL && f->reader != NULL &&
+		    !hrr_reader_ready(f->reader))
+			return false;
+	}
+	return true;
 }
 
 bool hrr_source_from_sidecar(const struct hrr_source *s)

@@ -56,6 +56,13 @@ const char *hrr_source_name(const struct hrr_source *s, const struct hrr_record 
 const char *hrr_source_blobs_path(struct hrr_source *s, uint32_t p);
 /* t0 of process p's header, ns of CLOCK_MONOTONIC; 0 before it was met. */
 uint64_t hrr_source_t0(const struct hrr_source *s, uint32_t p);
+/* The next record needs no read that could wait: output need not be flushed first. */
+bool hrr_source_ready(const struct hrr_source *s);
+/* Folder of the sidecars when one process's file is read ("regions" beside it, there or not);
+ * NULL for standard input, another format, or several processes. Borrowed until close. */
+const char *hrr_source_sidecar_folder(const struct hrr_source *s);
+/* Files that are read: processes of an archive that were chosen. */
+size_t hrr_source_files(const struct hrr_source *s);
 /* The record last returned came out of a sidecar. */
 bool hrr_source_from_sidecar(const struct hrr_source *s);
 /* The blob store of process p. NULL with diag where there is none (or it cannot be opened). */

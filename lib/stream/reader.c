@@ -180,3 +180,9 @@ int hrr_reader_line(struct hrr_reader *r, const char **ret_line, size_t *ret_len
 			return rc;
 	}
 }
+
+bool hrr_reader_ready(const struct hrr_reader *r)
+{
+	return r->eof || (r->scanned < r->buf.len &&
+			  memchr(r->buf.data + r->scanned, '\n', r->buf.len - r->scanned) != NULL);
+}

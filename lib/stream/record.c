@@ -225,12 +225,13 @@ int hrr_record_parse(struct hrr_record *rec, const char *line, size_t len, struc
 		rec->kind = (enum hrr_record_kind)m;
 	}
 
-	if (at[M_P] >= 0 && rec->kind != HRR_REC_OTHER) {
-		if (hrr_json_u64(j, at[M_P], &v) < 0 || v > HRR_STREAM_MAX_PROCESSES - 1)
+	if (at[M_P] >= 0) {
+		if (hrr_json_u64(j, at[M_P], &v) == 0 && v < HRR_STREAM_MAX_PROCESSES)
+			rec->p = (uint32_t)v;
+		else if (rec->kind != HRR_REC_OTHER)
 			return hrr_diag_set(diag, -EINVAL,
 					    "bad record: \"p\" is not a process index below %d",
 					    HRR_STREAM_MAX_PROCESSES);
-		rec->p = (uint32_t)v;
 	}
 	if (rec->kind == HRR_REC_OTHER)
 		return 0;

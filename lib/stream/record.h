@@ -60,4 +60,7 @@ void hrr_reader_free(struct hrr_reader *r);
 int hrr_reader_line(struct hrr_reader *r, const char **ret_line, size_t *ret_len,
 		    uint64_t *ret_lineno, bool *ret_cut, struct hrr_diag *diag);
 
+/* The next line is in memory already: hrr_reader_line will not wait. */
+bool hrr_reader_ready(const struct hrr_reader *r);
+
 #endif

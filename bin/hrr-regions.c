@@ -1,0 +1,459 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bin/tool.h"
+#include "bin/tool_source.h"
+#include "lib/region/lives.h"
+#include "lib/store/file.h"
+#include "lib/store/sidecar.h"
+#include "lib/stream/edit.h"
+#include "lib/stream/filter.h"
+
+static const char usage[] =
+    "usage: hrr-regions add --kind KIND --base ADDRESS --size N [--device N]\n"
+    "                   [--t TIME | --at SEQ] [--tag TEXT] [--pid PID]\n"
+    "                   [-f NAME] [-a ARCHIVE | STREAM]\n"
+    "   or: hrr-regions del --base ADDRESS [--kind KIND] [--device N]\n"
+    "                   (--t TIME | --at SEQ) [--pid PID]\n"
+    "                   [-f NAME] [-a ARCHIVE | STREAM]\n"
+    "   or: hrr-regions ls [--pid PID] [ARCHIVE]\n"
+    "   or: hrr-regions check [--pid PID] [ARCHIVE]\n"
+    "\n"
+    "Tells of device memory that HIP never saw. add and del put one record into a\n"
+    "stream on its way from standard input (or STREAM) to standard output, or with\n"
+    "-a into a sidecar of ARCHIVE.\n"
+    "\n"
+    "  -a ARCHIVE      an archive, one process's folder or its events.jsonl\n"
+    "  -f NAME         with -a: the sidecar regions/NAME.jsonl (added)\n"
+    "  --kind KIND     segment: a whole allocation; block: a part of one\n"
+    "  --base ADDRESS  where it starts, like 0x7fbe01400000\n"
+    "  --size N        its bytes, 1 to 2^47\n"
+    "  --device N      the device it is on (0)\n"
+    "  --t TIME        when, in ns since the stream's t0; not given: since before\n"
+    "                  the stream\n"
+    "  --at SEQ        just before the call SEQ\n"
+    "  --tag TEXT      what to call it\n"
+    "  --pid PID       the process, where there are several\n"
+    "  -h, --version   this text; the version\n"
+    "\n"
+    "ls prints kind, device, base, size, from, to and tag of every region. check\n"
+    "prints what does not fit and exits with 1 when there is any.\n";
+
+enum { OPT_KIND = 256, OPT_BASE, OPT_SIZE, OPT_DEVICE, OPT_T, OPT_AT, OPT_TAG, OPT_PID };
+
+static const struct option longs[] = {
+    {"kind", required_argument, NULL, OPT_KIND},
+    {"base", required_argument, NULL, OPT_BASE},
+    {"size", required_argument, NULL, OPT_SIZE},
+    {"device", required_argument, NULL, OPT_DEVICE},
+    {"t", required_argument, NULL, OPT_T},
+    {"at", required_argument, NULL, OPT_AT},
+    {"tag", required_argument, NULL, OPT_TAG},
+    {"pid", required_argument, NULL, OPT_PID},
+    {0},
+};
+
+struct regions {
+	struct hrr_region region;
+	const char *archive, *name, *operand;
+	bool has_base, has_size, has_t, has_at;
+	uint64_t at;
+	struct hrr_source_options opt;
+};
+
+static struct hrr_diag diag;
+
+static struct hrr_source *open_source(const struct regions *g, const char *operand)
+{
+	struct hrr_source *src;
+
+	if (hrr_source_open(&src, operand, &g->opt, &diag) < 0)
+		tool_die_diag(&diag);
+	return src;
+}
+
+static struct hrr_record *next(struct hrr_source *src)
+{
+	struct hrr_record *rec;
+	int rc = hrr_source_next(src, &rec, &diag);
+
+	if (rc < 0)
+		tool_die_diag(&diag);
+	return rc > 0 ? rec : NULL;
+}
+
+/* --- add and del in a stream --- */
+
+static void put_region(struct regions *g, bool merged, uint32_t p, uint64_t now)
+{
+	struct hrr_buf b = {0};
+
+	/* With --at it stands where it acts; its time is that place's. */
+	if (g->has_at)
+		g->region.t = now;
+	if (hrr_write_region(&b, merged ? (int64_t)p : -1, &g->region) < 0)
+		tool_no_memory();
+	tool_write(b.data, b.len);
+	hrr_buf_release(&b);
+}
+
+static void put_line(const struct hrr_record *rec, struct hrr_buf *line)
+{
+	if (line->len > 0)
+		tool_write(line->data, line->len);
+	else
+		tool_write(rec->line, rec->len);
+	tool_write("\n", 1);
+	line->len = 0;
+}
+
+static int filter_stream(struct regions *g)
+{
+	struct hrr_source *src = open_source(g, g->operand);
+	struct hrr_filter *filter;
+	const struct hrr_filter_options every = {0};
+	struct hrr_buf line = {0};
+	struct hrr_record *rec, region = {.kind = HRR_REC_REGION};
+	bool done = false;
+	struct stat st;
+	bool live = fstat(STDIN_FILENO, &st) == 0 && !S_ISREG(st.st_mode);
+
+	if (hrr_filter_new(&filter, &every, &diag) < 0)
+		tool_die_diag(&diag);
+	for (uint64_t now = 0;;) {
+		if (live && !hrr_source_ready(src))
+			tool_flush();
+		rec = next(src);
+		if (rec == NULL)
+			break;
+		bool merged = hrr_json_get(&rec->json, 0, "p") >= 0;
+		bool header = rec->kind == HRR_REC_HEADER;
+		if (!done && !header && rec->p == 0 && rec->kind != HRR_REC_OTHER) {
+			bool here = g->has_at  ? rec->kind == HRR_REC_CALL && rec->seq == g->at
+				    : g->has_t ? rec->t != HRR_NO_TIME && rec->t >= g->region.t
+					       : true;
+			if (here || rec->kind == HRR_REC_END) {
+				if (g->has_at && !here)
+					tool_die(g->operand, 0, "no call %" PRIu64 " in it", g->at);
+				put_region(g, merged, rec->p,
+					   rec->t != HRR_NO_TIME && rec->t > now ? rec->t : now);
+				region.p = rec->p;
+				(void)hrr_filter_record(filter, &region);
+				done = true;
+			}
+		}
+		if (rec->t != HRR_NO_TIME && rec->t > now)
+			now = rec->t;
+		if (hrr_filter_record(filter, rec) < 0)
+			tool_no_memory();
+		if (header && hrr_source_blobs_path(src, rec->p) != NULL) {
+			struct hrr_buf path = {0};
+			const char *p = hrr_source_blobs_path(src, rec->p);
+			if (hrr_json_put_str(&path, p, strlen(p)) < 0)
+				tool_no_memory();
+			const struct hrr_edit e = {"blobs", path.data, path.len, HRR_EDIT_LAST};
+			if (hrr_record_edit(rec, &e, 1, &line) < 0)
+				tool_no_memory();
+			hrr_buf_release(&path);
+		} else if (rec->kind == HRR_REC_END && hrr_filter_end(filter, rec, &line) < 0) {
+			tool_no_memory();
+		}
+		put_line(rec, &line);
+	}
+	bool any = tool_say_state(g->operand, src);
+	if (!done && any) {
+		if (g->has_at)
+			tool_die(g->operand, 0, "no call %" PRIu64 " in it", g->at);
+		put_region(g, false, 0, 0);
+	}
+	hrr_filter_free(filter);
+	hrr_source_close(src);
+	hrr_buf_release(&line);
+	return any ? TOOL_YES : TOOL_TROUBLE;
+}
+
+/* --- add and del in a sidecar --- */
+
+/* t0 and pid of the stream, and the time of the call --at names. */
+static void look_up(struct regions *g, struct hrr_source *src, uint64_t *ret_t0, uint64_t *ret_pid)
+{
+	struct hrr_record *rec;
+	uint64_t now = 0;
+	bool header = false, found = !g->has_at;
+
+	*ret_pid = 0;
+	while ((!header || !found) && (rec = next(src)) != NULL) {
+		if (rec->kind == HRR_REC_HEADER) {
+			header = true;
+			(void)hrr_json_u64(&rec->json, hrr_json_get(&rec->json, 0, "pid"), ret_pid);
+		} else if (!header) {
+			break;
+		}
+		if (rec->t != HRR_NO_TIME && rec->t > now)
+			now = rec->t;
+		if (g->has_at && rec->kind == HRR_REC_CALL && rec->seq == g->at) {
+			g->region.t = now;
+			found = true;
+		}
+	}
+	if (!header)
+		tool_die(g->archive, 0, "no header: whose memory it would be is not known");
+	if (!found)
+		tool_die(g->archive, 0, "no call %" PRIu64 " in it", g->at);
+	*ret_t0 = hrr_source_t0(src, 0);
+}
+
+static int extend_sidecar(struct regions *g)
+{
+	g->opt.no_sidecars = true;
+	struct hrr_source *src = open_source(g, g->archive);
+	struct hrr_buf text = {0}, name = {0};
+	uint64_t t0, pid;
+
+	if (hrr_source_files(src) > 1)
+		tool_die(g->archive, 0, "several processes in it: choose one with --pid");
+	if (hrr_source_files(src) == 0)
+		tool_die(g->archive, 0, "no process in it");
+	const char *folder = hrr_source_sidecar_folder(src);
+	if (folder == NULL)
+		tool_die(g->archive, 0, "not an archive of ours: it takes no sidecar");
+	look_up(g, src, &t0, &pid);
+
+	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+		tool_die(folder, 0, "cannot make: %s", strerror(errno));
+	int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		tool_die(folder, 0, "cannot open: %s", strerror(errno));
+	if (hrr_buf_addf(&name, "%s.jsonl", g->name) < 0 || hrr_buf_str(&name) == NULL)
+		tool_no_memory();
+	int rc = hrr_file_read(dir, name.data, HRR_SIDECAR_MAX, &text);
+	if (rc < 0 && rc != -ENOENT)
+		tool_die(folder, 0, "cannot read %s: %s", name.data, strerror(-rc));
+	/* The sidecar may have a clock of its own: times are written on it. */
+	if (rc == 0 && g->region.t != HRR_NO_TIME) {
+		struct hrr_record rec = {0};
+		const char *nl = memchr(text.data, '\n', text.len);
+		size_t len = nl != NULL ? (size_t)(nl - text.data) : 0, n;
+		if (hrr_record_parse(&rec, text.data, len, &diag) < 0)
+			tool_die(folder, 0, "cannot extend %s: %s", name.data, diag.what);
+		const char *own = hrr_json_raw(&rec.json, hrr_json_get(&rec.json, 0, "t0"), &n);
+		char copy[32] = "";
+		if (own != NULL && n < sizeof copy)
+			memcpy(copy, own, n);
+		if (own != NULL && strtoull(copy, NULL, 10) != t0)
+			tool_die(folder, 0, "cannot extend %s: its clock is not the stream's",
+				 name.data);
+		hrr_record_release(&rec);
+	}
+	if (text.len > 0 && text.data[text.len - 1] != '\n') {
+		/* A line cut by a crash is left out by every reader; it must not swallow ours. */
+		char *last = memrchr(text.data, '\n', text.len);
+		text.len = last != NULL ? (size_t)(last - text.data) + 1 : 0;
+	}
+	if (text.len == 0 &&
+	    hrr_buf_addf(&text,
+			 "{\"regions\":1,\"clock\":\"monotonic\",\"resolution\":1,\"t0\":\"%" PRIu64
+			 "\",\"pid\":%" PRIu64 "}\n",
+			 t0, pid) < 0)
+		tool_no_memory();
+	if (hrr_write_region(&text, -1, &g->region) < 0)
+		tool_no_memory();
+	if (hrr_file_replace(dir, name.data, text.data, text.len, 0600, &diag) < 0)
+		tool_die(folder, 0, "%s", diag.what);
+	close(dir);
+	hrr_source_close(src);
+	hrr_buf_release(&text);
+	hrr_buf_release(&name);
+	return TOOL_YES;
+}
+
+/* --- ls and check --- */
+
+static void print_time(uint64_t t)
+{
+	if (t == HRR_NO_TIME)
+		tool_print(" -");
+	else
+		tool_print(" %" PRIu64, t);
+}
+
+static int list(struct regions *g)
+{
+	struct hrr_source *src = open_source(g, g->operand);
+	struct hrr_lives *lives = hrr_lives_new();
+	struct hrr_record *rec;
+	struct hrr_life x;
+
+	if (lives == NULL)
+		tool_no_memory();
+	while ((rec = next(src)) != NULL)
+		if (hrr_lives_record(lives, rec, NULL, NULL, &diag) < 0)
+			tool_die(hrr_source_name(src, rec), rec->lineno, "%s", diag.what);
+	for (size_t i = 0; i < hrr_lives_count(lives); i++) {
+		char tag[1024];
+		hrr_lives_at(lives, i, &x);
+		tool_print("%s %d 0x%" PRIx64 " %" PRIu64, x.segment ? "segment" : "block",
+			   x.device, x.base, x.size);
+		print_time(x.from);
+		print_time(x.to);
+		hrr_mask(tag, sizeof tag, x.tag != NULL ? x.tag : "-",
+			 strlen(x.tag != NULL ? x.tag : "-"));
+		tool_print(" %s\n", tag);
+	}
+	bool any = tool_say_state(g->operand, src);
+	hrr_lives_free(lives);
+	hrr_source_close(src);
+	return any ? TOOL_YES : TOOL_TROUBLE;
+}
+
+struct checking {
+	struct hrr_source *src;
+	uint64_t found;
+};
+
+static void report(void *self, enum hrr_lives_finding finding, const struct hrr_record *rec,
+		   const struct hrr_region *r, const struct hrr_live_region *other)
+{
+	static const char *const text[] = {
+	    [HRR_LIVES_OVERLAP] = "overlaps a live region of its kind",
+	    [HRR_LIVES_REPLACED] = "replaces a live region at its base",
+	    [HRR_LIVES_NOTHING] = "matches nothing live",
+	    [HRR_LIVES_OUTSIDE] = "lies in no live segment and no allocation of HIP",
+	    [HRR_LIVES_STRADDLES] = "reaches past the end of what it lies in",
+	    [HRR_LIVES_COVERS_HIP] = "covers memory that HIP itself allocated",
+	};
+	struct checking *c = self;
+	char name[512];
+	const char *file = hrr_source_name(c->src, rec);
+
+	c->found++;
+	hrr_mask(name, sizeof name, file, strlen(file));
+	tool_print("%s", name);
+	if (rec->lineno > 0)
+		tool_print(":%" PRIu64, rec->lineno);
+	tool_print(": %s %s 0x%" PRIx64, r->add ? "add" : "del",
+		   r->segment ? "segment" : (r->kind_known ? "block" : "region"), r->base);
+	if (r->add)
+		tool_print(" size %" PRIu64, r->size);
+	tool_print(": %s", text[finding]);
+	if (other != NULL)
+		tool_print(" (0x%" PRIx64 " size %" PRIu64 ")", other->base, other->size);
+	tool_print("\n");
+}
+
+static int check(struct regions *g)
+{
+	struct hrr_source *src = open_source(g, g->operand);
+	struct hrr_lives *lives = hrr_lives_new();
+	struct checking c = {.src = src};
+	struct hrr_source_state st;
+	struct hrr_record *rec;
+
+	if (lives == NULL)
+		tool_no_memory();
+	while ((rec = next(src)) != NULL)
+		if (hrr_lives_record(lives, rec, report, &c, &diag) < 0) {
+			const char *name = hrr_source_name(src, rec);
+			if (rec->kind != HRR_REC_REGION)
+				tool_die(name, rec->lineno, "%s", diag.what);
+			tool_print("%s:%" PRIu64 ": %s\n", name, rec->lineno, diag.what);
+			c.found++;
+		}
+	bool any = tool_say_state(g->operand, src);
+	hrr_source_state(src, &st);
+	if (st.clock_suspect) {
+		tool_print("%s: most regions of a sidecar lie outside the stream: another clock\n",
+			   g->operand);
+		c.found++;
+	}
+	hrr_lives_free(lives);
+	hrr_source_close(src);
+	return !any ? TOOL_TROUBLE : c.found > 0 ? TOOL_NO : TOOL_YES;
+}
+
+/* --- command line --- */
+
+int main(int argc, char **argv)
+{
+	struct regions g = {.opt = {.pid = -1}, .name = "added", .region = {.t = HRR_NO_TIME}};
+
+	tool_start("hrr-regions", usage);
+	for (int o; (o = tool_option(argc, argv, "a:f:", longs)) != -1;)
+		switch (o) {
+		case 'a':
+			g.archive = optarg;
+			break;
+		case 'f':
+			g.name = optarg;
+			if (strchr(optarg, '/') != NULL || optarg[0] == '.' || optarg[0] == '\0')
+				tool_misuse("-f: not a plain name: %s", optarg);
+			break;
+		case OPT_KIND:
+			g.region.segment = strcmp(optarg, "segment") == 0;
+			g.region.kind_known = true;
+			if (!g.region.segment && strcmp(optarg, "block") != 0)
+				tool_misuse("--kind: neither segment nor block: %s", optarg);
+			break;
+		case OPT_BASE:
+			g.region.base = tool_address("--base", optarg);
+			g.has_base = true;
+			break;
+		case OPT_SIZE:
+			g.region.size = tool_number("--size", optarg);
+			g.has_size = true;
+			break;
+		case OPT_DEVICE: {
+			uint64_t v = tool_number("--device", optarg);
+			if (v > HRR_REGION_MAX_DEVICE)
+				tool_misuse("--device: above %d: %s", HRR_REGION_MAX_DEVICE,
+					    optarg);
+			g.region.device = (int)v;
+			break;
+		}
+		case OPT_T:
+			g.region.t = tool_number("--t", optarg);
+			g.has_t = true;
+			break;
+		case OPT_AT:
+			g.at = tool_number("--at", optarg);
+			g.has_at = true;
+			break;
+		case OPT_TAG:
+			g.region.tag = optarg;
+			g.region.tag_len = strlen(optarg);
+			break;
+		case OPT_PID:
+			g.opt.pid = (int64_t)(tool_number("--pid", optarg) & INT64_MAX);
+			break;
+		}
+	if (optind >= argc)
+		tool_misuse("what to do is missing: add, del, ls or check");
+	const char *command = argv[optind++];
+	if (argc - optind > (g.archive != NULL ? 0 : 1))
+		tool_misuse("too many operands");
+	g.operand = optind < argc ? argv[optind] : "-";
+	if (strcmp(command, "ls") == 0 || strcmp(command, "check") == 0) {
+		if (g.archive != NULL)
+			g.operand = g.archive;
+		return tool_finish(command[0] == 'l' ? list(&g) : check(&g));
+	}
+	g.region.add = strcmp(command, "add") == 0;
+	if (!g.region.add && strcmp(command, "del") != 0)
+		tool_misuse("no such thing to do: %s", command);
+	if (!g.has_base || (g.region.add && (!g.has_size || !g.region.kind_known)))
+		tool_misuse(g.region.add ? "add needs --kind, --base and --size"
+					 : "del needs --base");
+	if (!g.region.add && !g.has_t && !g.has_at)
+		tool_misuse("del needs --t or --at");
+	if (g.has_t && g.has_at)
+		tool_misuse("--t and --at exclude each other");
+	if (g.region.add && (g.region.size == 0 || g.region.size > HRR_REGION_MAX ||
+			     g.region.base > UINT64_MAX - (g.region.size - 1)))
+		tool_misuse("--size: not from 1 to 2^47, or past the end of the address space");
+	return tool_finish(g.archive != NULL ? extend_sidecar(&g) : filter_stream(&g));
+}

@@ -1,0 +1,46 @@
+#ifndef HRR_STREAM_SELECT_PRIVATE_H
+#define HRR_STREAM_SELECT_PRIVATE_H
+
+#include "lib/stream/select.h"
+
+enum key {
+	KEY_API,
+	KEY_KERNEL,
+	KEY_RET,
+	KEY_DIR,
+	KEY_SEQ,
+	KEY_T,
+	KEY_DUR,
+	KEY_TID,
+	KEY_P,
+	KEY_SIZE,
+	KEY_STREAM,
+	KEY_ADDR,
+	KEY_FAMILY,
+	KEY_COUNT
+};
+
+/* A value: a glob, or numbers from first to last every step. */
+struct item {
+	const char *glob; /* in the selector's text */
+	size_t len;
+	uint64_t first, last, step;
+};
+
+enum node_type { NODE_OR, NODE_AND, NODE_NOT, NODE_TERM };
+
+struct node {
+	unsigned char type, key;
+	bool negate;
+	uint32_t a, b; /* operands; for terms the items [a, b) */
+};
+
+/* Nodes in the order they were completed: the last one is the root. */
+struct hrr_select {
+	char *text; /* owned copy */
+	struct hrr_buf nodes, items;
+	uint32_t root;
+	bool head_only;
+};
+
+#endif
