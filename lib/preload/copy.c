@@ -1,0 +1,267 @@
+#include "lib/preload/preload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Copies: what moves where, which bytes go in, which come out and when. */
+
+/* Where a row keeps the parts of a copy: parameter indices, -1 where absent. */
+struct shape {
+	int8_t dst, src, size, dpitch, spitch, width, height, kind, stream, symbol, offset, boxed;
+};
+
+static int8_t at(enum hrr_api api, const char *name)
+{
+	return (int8_t)hrr_api_param(api, name, strlen(name));
+}
+
+static const struct shape *shape_of(enum hrr_api api)
+{
+	static struct shape shapes[HRR_API_COUNT];
+	static _Atomic uint8_t known[HRR_API_COUNT];
+	struct shape *s = &shapes[api];
+
+	if (atomic_load_explicit(&known[api], memory_order_acquire))
+		return s;
+	struct shape x = {at(api, "dst"),    at(api, "src"),	at(api, "sizeBytes"), at(api, "dpitch"),
+			  at(api, "spitch"), at(api, "width"),	at(api, "height"),    at(api, "kind"),
+			  at(api, "stream"), at(api, "symbol"), at(api, "offset"),    -1};
+	if (x.size < 0)
+		x.size = at(api, "count");
+	const struct hrr_api_row *row = &hrr_api_table[api];
+	for (int i = 0; i < row->n_params; i++)
+		if (row->params[i].kind == HRR_K_STRUCT && row->params[i].flow == HRR_FLOW_IN)
+			x.boxed = (int8_t)i;
+	*s = x; /* the same from every thread */
+	atomic_store_explicit(&known[api], 1, memory_order_release);
+	return s;
+}
+
+static struct hrr_rect line(uint64_t n)
+{
+	return (struct hrr_rect){n, 1, 1, n, n};
+}
+
+static void from_3d(struct hrr_copy_op *op, const struct hipMemcpy3DParms *p)
+{
+	uint64_t w = p->extent.width, h = p->extent.height, d = p->extent.depth;
+
+	op->arrays = p->srcArray != NULL || p->dstArray != NULL;
+	op->src = (uintptr_t)p->srcPtr.ptr + p->srcPos.x + p->srcPos.y * p->srcPtr.pitch +
+		  p->srcPos.z * p->srcPtr.pitch * p->srcPtr.ysize;
+	op->dst = (uintptr_t)p->dstPtr.ptr + p->dstPos.x + p->dstPos.y * p->dstPtr.pitch +
+		  p->dstPos.z * p->dstPtr.pitch * p->dstPtr.ysize;
+	op->srect = (struct hrr_rect){w, h, d, p->srcPtr.pitch, p->srcPtr.pitch * p->srcPtr.ysize};
+	op->drect = (struct hrr_rect){w, h, d, p->dstPtr.pitch, p->dstPtr.pitch * p->dstPtr.ysize};
+	op->kind = p->kind;
+}
+
+/* hip_Memcpy2D and HIP_MEMCPY3D say by memory type which field holds an end's address. */
+static uint64_t by_type(int type, const void *host, const void *dev, bool *ret_dev, bool *ret_array)
+{
+	*ret_dev = type == hipMemoryTypeDevice;
+	*ret_array = *ret_array || type == hipMemoryTypeArray;
+	return type == hipMemoryTypeHost ? (uintptr_t)host : (uintptr_t)dev;
+}
+
+static void from_drv2d(struct hrr_copy_op *op, const struct hip_Memcpy2D *p)
+{
+	op->src = by_type(p->srcMemoryType, p->srcHost, p->srcDevice, &op->src_dev, &op->arrays) +
+		  p->srcXInBytes + p->srcY * p->srcPitch;
+	op->dst = by_type(p->dstMemoryType, p->dstHost, p->dstDevice, &op->dst_dev, &op->arrays) +
+		  p->dstXInBytes + p->dstY * p->dstPitch;
+	op->srect = (struct hrr_rect){p->WidthInBytes, p->Height, 1, p->srcPitch, 0};
+	op->drect = (struct hrr_rect){p->WidthInBytes, p->Height, 1, p->dstPitch, 0};
+}
+
+static void from_drv3d(struct hrr_copy_op *op, const struct HIP_MEMCPY3D *p)
+{
+	uint64_t sslice = (uint64_t)p->srcPitch * p->srcHeight,
+		 dslice = (uint64_t)p->dstPitch * p->dstHeight;
+
+	op->src = by_type(p->srcMemoryType, p->srcHost, p->srcDevice, &op->src_dev, &op->arrays) +
+		  p->srcXInBytes + (uint64_t)p->srcY * p->srcPitch + p->srcZ * sslice;
+	op->dst = by_type(p->dstMemoryType, p->dstHost, p->dstDevice, &op->dst_dev, &op->arrays) +
+		  p->dstXInBytes + (uint64_t)p->dstY * p->dstPitch + p->dstZ * dslice;
+	op->srect = (struct hrr_rect){p->WidthInBytes, p->Height, p->Depth, p->srcPitch, sslice};
+	op->drect = (struct hrr_rect){p->WidthInBytes, p->Height, p->Depth, p->dstPitch, dslice};
+}
+
+bool hrr_copy_describe(enum hrr_api api, const uint64_t *a, struct hrr_copy_op *op)
+{
+	const struct hrr_api_row *row = &hrr_api_table[api];
+	const struct shape *s = shape_of(api);
+
+	*op = (struct hrr_copy_op){.kind = s->kind >= 0 ? (int)a[s->kind] : -1,
+				   .stream = s->stream >= 0 ? a[s->stream] : 0,
+				   .async = s->stream >= 0 && row->sync == HRR_SYNC_NONE,
+				   .dst_param = (uint8_t)s->dst,
+				   .src_param = (uint8_t)s->src};
+	if (s->boxed >= 0) {
+		const void *p = (const void *)(uintptr_t)a[s->boxed];
+		const char *type = row->params[s->boxed].st->name;
+		op->dst_param = op->src_param = (uint8_t)s->boxed;
+		if (p == NULL)
+			return false;
+		if (strcmp(type, "hipMemcpy3DParms") == 0)
+			from_3d(op, p);
+		else if (strcmp(type, "hip_Memcpy2D") == 0)
+			from_drv2d(op, p);
+		else if (strcmp(type, "HIP_MEMCPY3D") == 0)
+			from_drv3d(op, p);
+		else
+			return false;
+		return true;
+	}
+	if (s->dst >= 0)
+		op->dst = a[s->dst];
+	if (s->src >= 0)
+		op->src = a[s->src];
+	if (s->symbol >= 0) { /* the other end is device memory, wherever it lies */
+		op->dst_dev = s->dst < 0;
+		op->src_dev = s->src < 0;
+	} else if (s->dst < 0 || s->src < 0) {
+		return false;
+	} else {
+		op->dst_dev = row->params[s->dst].kind == HRR_K_DEV;
+		op->src_dev = row->params[s->src].kind == HRR_K_DEV;
+	}
+	if (s->dpitch >= 0 && s->spitch >= 0) {
+		op->srect = (struct hrr_rect){a[s->width], a[s->height], 1, a[s->spitch], 0};
+		op->drect = (struct hrr_rect){a[s->width], a[s->height], 1, a[s->dpitch], 0};
+	} else if (s->size >= 0) {
+		op->srect = op->drect = line(a[s->size]);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Memory we have not heard of is the host's, unless the call's types or its
+ * kind say device and it cannot be read (imported from elsewhere).
+ */
+static bool is_device(uint64_t addr, bool typed, bool kind, enum hrr_mem *ret_mem,
+		      struct hrr_host_range **ret_host)
+{
+	struct hrr_where w = hrr_where_is(addr);
+	char byte;
+
+	*ret_mem = w.mem;
+	*ret_host = w.host;
+	if (addr == 0)
+		return typed;
+	if (w.mem != HRR_MEM_NONE)
+		return hrr_mem_device(w.mem);
+	if (typed)
+		return true;
+	return kind && !hrr_copy_in(&byte, (const void *)(uintptr_t)addr, 1);
+}
+
+struct ends {
+	enum hrr_dir dir;
+	enum hrr_mem dst, src;
+	struct hrr_host_range *dst_host, *src_host;
+};
+
+static struct ends ends_of(const struct hrr_copy_op *op)
+{
+	struct ends e = {0};
+	int err = errno;
+	bool d = is_device(op->dst, op->dst_dev,
+			   op->kind == hipMemcpyHostToDevice || op->kind == hipMemcpyDeviceToDevice,
+			   &e.dst, &e.dst_host);
+	bool s = is_device(op->src, op->src_dev,
+			   op->kind == hipMemcpyDeviceToHost || op->kind == hipMemcpyDeviceToDevice,
+			   &e.src, &e.src_host);
+
+	e.dir = d ? (s ? HRR_DIR_D2D : HRR_DIR_H2D) : (s ? HRR_DIR_D2H : HRR_DIR_H2H);
+	errno = err;
+	return e;
+}
+
+enum hrr_dir hrr_copy_dir(const struct hrr_copy_op *op)
+{
+	struct ends e = ends_of(op);
+
+	if (e.dst_host != NULL)
+		hrr_host_unref(e.dst_host);
+	if (e.src_host != NULL)
+		hrr_host_unref(e.src_host);
+	return e.dir;
+}
+
+static uint64_t span(const struct hrr_rect *r)
+{
+	return (r->depth - 1) * r->slice + (r->height - 1) * r->pitch + r->width;
+}
+
+static void source(struct hrr_call *c, const struct hrr_copy_op *op, const struct ends *e)
+{
+	/* What other work will still write there is not known now; replay has its own copy. */
+	if (hrr_n_pending != 0 && hrr_pending_overlaps(op->src, span(&op->srect)))
+		return;
+	hrr_bytes_att(c->t, HRR_A_SRC, op->src_param, (const void *)(uintptr_t)op->src, &op->srect,
+		      e->src == HRR_MEM_PINNED || e->src == HRR_MEM_REGISTERED);
+}
+
+static void destination(struct hrr_call *c, const struct hrr_copy_op *op, const struct ends *e)
+{
+	bool mapped = e->dst == HRR_MEM_PINNED || e->dst == HRR_MEM_REGISTERED;
+
+	if (op->async && mapped) {
+		c->flags |= HRR_F_PENDING;
+		hrr_pending_att(c, 0, op->dst, hrr_rect_bytes(&op->drect));
+		hrr_pending_add(hrr_seq(c), 0, op->dst, &op->drect, e->dst_host, false, op->stream);
+		return;
+	}
+	/* Pageable memory has its bytes when the call returns, so has every synchronous copy. */
+	struct hrr_pending *p = calloc(1, sizeof *p);
+	if (p == NULL) {
+		atomic_fetch_add(&hrr_proc->ctl->lost, 1);
+		return;
+	}
+	p->call = hrr_seq(c);
+	p->addr = op->dst;
+	p->rect = op->drect;
+	p->host = e->dst_host;
+	if (p->host != NULL)
+		hrr_host_ref(p->host);
+	p->next = c->outputs;
+	c->outputs = p;
+}
+
+void hrr_copy_leave(struct hrr_call *c)
+{
+	struct hrr_copy_op op;
+
+	if (!hrr_copy_describe(c->api, c->a, &op) || op.arrays)
+		return;
+	struct ends e = ends_of(&op);
+	c->dir = (uint8_t)e.dir;
+	hrr_symbol_att(c, hrr_api_param(c->api, "symbol", 6));
+	if (hrr_ok(c) && hrr_rect_bytes(&op.drect) != 0) {
+		if (hrr_n_captures != 0 && hrr_capturing(op.stream)) {
+			c->flags |= HRR_F_CAPTURED;
+			hrr_capture_copy(c, &op, e.dir);
+		} else {
+			if (e.dir == HRR_DIR_H2D || e.dir == HRR_DIR_H2H)
+				source(c, &op, &e);
+			if (hrr_n_pending != 0) {
+				hrr_pending_work(op.stream);
+				/* A synchronous copy by the null stream ends what was before it. */
+				if (hrr_api_table[c->api].sync == HRR_SYNC_COPY && e.dir != HRR_DIR_D2D)
+					hrr_pending_stream(c, 0);
+				else if (hrr_api_table[c->api].sync == HRR_SYNC_STREAM)
+					hrr_pending_stream(c, op.stream);
+			}
+			if (e.dir == HRR_DIR_D2H || e.dir == HRR_DIR_H2H)
+				destination(c, &op, &e);
+		}
+	}
+	if (e.dst_host != NULL)
+		hrr_host_unref(e.dst_host);
+	if (e.src_host != NULL)
+		hrr_host_unref(e.src_host);
+}

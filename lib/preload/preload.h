@@ -1,0 +1,312 @@
+#ifndef HRR_PRELOAD_PRELOAD_H
+#define HRR_PRELOAD_PRELOAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "lib/base/range.h"
+#include "lib/hip/table.h"
+#include "lib/preload/ring.h"
+
+/*
+ * Private to libhrr-preload.so, which runs inside somebody else's program: it
+ * never prints, exits, changes errno or waits for a stream, and whatever fails
+ * here the program's call goes on to the real run time.
+ *
+ * process.c  the process: hub, ctl, fork     thread.c  rings and the record builder
+ * shim.c     entering and leaving a call     encode.c  arguments into records
+ * memory.c   what an address is              copy.c    copies: direction, bytes in, outputs
+ * kernel.c   objects, kernels, launches      graph.c   captures and nodes
+ * pending.c  outputs known after a wait      host.c    mapped host memory: snapshots, outputs
+ * resolve.c  the real entry points           hsa.c     HSA allocations
+ */
+
+/* One page, wiped in a forked child (so gen is 0 there and differs from what its threads hold). */
+struct hrr_process {
+	_Atomic uint32_t gen;	/* this process's pid once it is decided whether it records */
+	_Atomic uint32_t lock;	/* of start-up */
+	uint32_t index;		/* in the hub */
+	bool recording;
+	struct hrr_hub *hub;
+	struct hrr_ctl *ctl;
+	_Atomic bool gate;	/* HRR_OPT_GATE: inside hipProfilerStart..Stop */
+	char dir[3072];
+};
+extern struct hrr_process *hrr_proc;
+
+struct hrr_thread {
+	uint32_t gen; /* of hrr_proc when this was set up */
+	int depth;    /* calls of ours on this thread's stack */
+	struct hrr_ring *ring; /* NULL: nothing is recorded */
+	unsigned char *data;
+	uint64_t size, head, tail; /* head: where the record being built starts; tail: last seen */
+	unsigned char *start, *p, *end; /* the record being built */
+	bool failed;		   /* it did not fit, or the reader is gone */
+	bool must;		   /* wait for room even where a full ring drops */
+};
+extern __thread struct hrr_thread hrr_self __attribute__((tls_model("initial-exec")));
+
+enum hrr_hook { /* what a call needs beyond its arguments; by row, see hrr_hook_of */
+		HRR_HOOK_NONE,
+		HRR_HOOK_COPY,
+		HRR_HOOK_ALLOC,
+		HRR_HOOK_FREE,
+		HRR_HOOK_MAP,
+		HRR_HOOK_LAUNCH,
+		HRR_HOOK_MODULE,
+		HRR_HOOK_SYMBOL,
+		HRR_HOOK_GRAPH,
+		HRR_HOOK_SYNC,
+		HRR_HOOK_STREAM, /* streams and events: order of work */
+		HRR_HOOK_REGISTER,
+		HRR_HOOK_PROC,
+		HRR_HOOK_SET
+};
+
+struct hrr_host_range;
+struct hrr_copy_op;
+
+struct hrr_call {
+	enum hrr_api api;
+	uint64_t *a;
+	struct hrr_thread *t; /* NULL: not recorded */
+	uint64_t begin, dur;  /* ns since t0; ns */
+	uint64_t seq;	      /* 0 until taken */
+	int64_t ret;
+	uint8_t flags, dir, hook;
+	/* kept from entering to leaving */
+	uint64_t base, size;	 /* released memory */
+	uint8_t mem;		 /* enum hrr_mem of it */
+	struct hrr_host_range *host;
+	bool gone; /* host has been released */
+	struct hrr_snapshots *snaps; /* host pieces read before a launch; owned */
+	/* what leaving found out, written behind the record */
+	struct hrr_pending *outputs; /* complete now; owned list */
+};
+
+/* --- process.c, thread.c ------------------------------------------------- */
+/* Ring of the calling thread, set up when needed; NULL: not recorded. */
+struct hrr_thread *hrr_thread_slow(struct hrr_thread *t);
+bool hrr_process_start(void);	     /* decides gen; true: recording */
+bool hrr_reader_alive(void);
+bool hrr_thread_attach(struct hrr_thread *t); /* a ring for this thread */
+void hrr_thread_forget(void);	     /* rings of the parent, in a forked child */
+/* Path of a file of this process into path (4096 bytes): "…/pI" and suffix. */
+void hrr_process_path(char *path, const char *kind, uint32_t n);
+uint64_t hrr_now(void); /* CLOCK_MONOTONIC, ns */
+/* Copy n bytes from memory that may not be there. False: it was not. */
+bool hrr_copy_in(void *dst, const void *src, size_t n);
+
+/* --- the record builder (thread.c) --------------------------------------- */
+void hrr_b_begin(struct hrr_thread *t, enum hrr_rec_type type, enum hrr_api api);
+bool hrr_b_room_slow(struct hrr_thread *t, size_t n);
+/* Room for n bytes at t->p. False: the record is lost (t->failed). */
+static inline bool hrr_b_room(struct hrr_thread *t, size_t n)
+{
+	return (size_t)(t->end - t->p) >= n || hrr_b_room_slow(t, n);
+}
+static inline struct hrr_rec *hrr_b_rec(struct hrr_thread *t)
+{
+	return (struct hrr_rec *)(void *)t->start;
+}
+/* An attachment of len bytes; returns where they go, or NULL. */
+unsigned char *hrr_b_att(struct hrr_thread *t, enum hrr_att_tag tag, unsigned param, size_t len);
+/* Publishes. A record that failed is counted as lost instead, false. */
+bool hrr_b_commit(struct hrr_thread *t);
+void hrr_b_wake(struct hrr_thread *t);
+
+/* --- payload.c ----------------------------------------------------------- */
+struct hrr_rect { /* rows of width bytes; planes of height rows */
+	uint64_t width, height, depth, pitch, slice; /* height, depth from 1 */
+};
+uint64_t hrr_rect_bytes(const struct hrr_rect *r); /* 0 on overflow */
+/*
+ * Bytes at addr (a rectangle of them, packed) for a record: small ones go inline as the data of the attachment or
+ * the rest of the record, big ones to a file. trusted: memory is known to be there.
+ */
+bool hrr_bytes_att(struct hrr_thread *t, enum hrr_att_tag tag, unsigned param, const void *addr,
+		   const struct hrr_rect *r, bool trusted);
+/* Behind a fixed record (output, object) whose struct hrr_bytes lies at offset off. */
+void hrr_bytes_rec(struct hrr_thread *t, size_t off, const void *addr, const struct hrr_rect *r,
+		   bool trusted);
+uint64_t hrr_bytes_file(const void *addr, const struct hrr_rect *r); /* number + 1, or HRR_NO_FILE */
+uint64_t hrr_bytes_file_copy(const char *path, uint64_t *ret_size);
+
+/* --- shim.c, encode.c ---------------------------------------------------- */
+extern uint8_t hrr_hook_of[HRR_API_COUNT];
+void hrr_tables_init(void);
+void hrr_encode_args(struct hrr_thread *t, const struct hrr_call *c, bool left);
+/* Size of one element of a parameter's pointee; 0: not followed. */
+size_t hrr_elem_size(const struct hrr_param *p);
+uint64_t hrr_take_seq(void);
+/* The call's number, taken now when it has none: for what must name the call before its record is out. */
+static inline uint64_t hrr_seq(struct hrr_call *c)
+{
+	if (c->seq == 0)
+		c->seq = hrr_take_seq();
+	return c->seq;
+}
+static inline bool hrr_ok(const struct hrr_call *c)
+{
+	return c->ret == 0;
+}
+
+/* --- resolve.c ----------------------------------------------------------- */
+extern void *hrr_real[HRR_API_COUNT];
+void *hrr_resolve(enum hrr_api api); /* NULL: the run time lacks it */
+void *hrr_resolve_name(const char *name, bool hsa);
+void *hrr_shim_of(const char *symbol); /* our own export, or NULL */
+bool hrr_in_runtime(const void *pc);   /* an address inside the HIP library */
+const char *hrr_runtime_path(void);
+int hrr_runtime_major(void);
+
+/* --- memory.c ------------------------------------------------------------ */
+struct hrr_where {
+	enum hrr_mem mem;
+	uint64_t base, size;
+	struct hrr_host_range *host;
+};
+struct hrr_where hrr_where_is(uint64_t addr);
+void hrr_memory_add(uint64_t base, uint64_t size, enum hrr_mem mem, struct hrr_host_range *host);
+struct hrr_where hrr_memory_del(uint64_t base); /* of exactly this base; mem NONE: not there */
+void hrr_memory_forget(void);
+static inline bool hrr_mem_device(enum hrr_mem m)
+{
+	return m == HRR_MEM_DEVICE || m == HRR_MEM_MANAGED || m == HRR_MEM_ALIAS || m == HRR_MEM_HSA;
+}
+void hrr_range_att(struct hrr_thread *t, uint64_t base, uint64_t size, enum hrr_mem mem, bool add);
+void hrr_variable_known(struct hrr_call *c, uint64_t base, uint64_t size);
+void hrr_alloc_leave(struct hrr_call *c);
+void hrr_free_enter(struct hrr_call *c);
+void hrr_free_leave(struct hrr_call *c);
+void hrr_map_enter(struct hrr_call *c);
+void hrr_map_leave(struct hrr_call *c);
+
+/* --- copy.c -------------------------------------------------------------- */
+struct hrr_copy_op {
+	uint64_t dst, src;
+	struct hrr_rect drect, srect;
+	uint64_t stream;
+	int kind; /* hipMemcpyKind or -1 */
+	bool async, dst_dev, src_dev; /* _dev: by the call's own types */
+	bool arrays;		      /* an end is an array: not followed */
+	uint8_t dst_param, src_param;
+};
+bool hrr_copy_describe(enum hrr_api api, const uint64_t *a, struct hrr_copy_op *op);
+enum hrr_dir hrr_copy_dir(const struct hrr_copy_op *op);
+void hrr_copy_leave(struct hrr_call *c);
+
+/* --- kernel.c ------------------------------------------------------------ */
+struct hrr_kernel_arg {
+	uint32_t offset, size, kind;
+};
+struct hrr_kernel_info {
+	_Atomic uint64_t id; /* given once its record is written */
+	uint32_t n_args, kernarg;
+	const struct hrr_kernel_arg *args;
+	struct hrr_object *object;
+	char *name;
+	_Atomic int state; /* 0 not looked at, 1 known, -1 not to be had */
+};
+/* Kernel behind a stub or function handle; writes its records when they are new. NULL: unknown. */
+struct hrr_kernel_info *hrr_kernel_of(struct hrr_thread *t, uint64_t handle);
+/* Registrations are kept and written when (and if) the process makes its first call. */
+void hrr_register_leave(enum hrr_api api, const uint64_t *a, int64_t ret);
+void hrr_register_replay(struct hrr_thread *t);
+void hrr_module_leave(struct hrr_call *c); /* before its record */
+void hrr_module_att(struct hrr_call *c);   /* inside its record */
+void hrr_launch_enter(struct hrr_call *c);
+void hrr_launch_leave(struct hrr_call *c);
+void hrr_kernel_forget(void);
+void hrr_symbol_att(struct hrr_call *c, int param);
+void hrr_symbol_prepare(struct hrr_call *c);
+
+struct hrr_launch_args {
+	const uint64_t *params; /* kernelParams, or NULL */
+	const uint64_t *extra;
+	uint32_t grid[3], block[3];
+	uint64_t lds, stub, stream;
+};
+bool hrr_launch_describe(enum hrr_api api, const uint64_t *a, struct hrr_launch_args *l);
+/* Kernarg bytes into buf (kernarg rounded up), zero between arguments. */
+size_t hrr_launch_bytes(const struct hrr_kernel_info *k, const struct hrr_launch_args *l,
+			unsigned char *buf, size_t cap);
+void hrr_kernel_att(struct hrr_call *c, const struct hrr_launch_args *l);
+/* Calls each for every mapped host range that the arguments' words fall into. */
+void hrr_launch_hosts(const struct hrr_kernel_info *k, const struct hrr_launch_args *l,
+		      void (*each)(void *self, struct hrr_host_range *h), void *self);
+
+/* --- pending.c ----------------------------------------------------------- */
+struct hrr_pending {
+	struct hrr_pending *next;
+	uint64_t call, node; /* seq */
+	uint64_t addr;
+	struct hrr_rect rect;
+	struct hrr_host_range *host; /* the mapped range it goes to, a reference; NULL: none */
+	bool kernel;		     /* a kernel may have written the range: what changed is the output */
+	unsigned n_cover;
+	uint64_t cover[14]; /* streams and events whose end implies this one's */
+};
+extern _Atomic unsigned hrr_n_pending;
+void hrr_pending_add(uint64_t call, uint64_t node, uint64_t addr, const struct hrr_rect *r,
+		     struct hrr_host_range *host, bool kernel, uint64_t stream);
+void hrr_stream_leave(struct hrr_call *c); /* streams and events: what implies what */
+void hrr_sync_leave(struct hrr_call *c);   /* waits: takes what is complete into c->outputs */
+void hrr_pending_device(struct hrr_call *c);
+void hrr_pending_stream(struct hrr_call *c, uint64_t stream);
+bool hrr_pending_overlaps(uint64_t addr, uint64_t size);
+void hrr_pending_work(uint64_t stream); /* work was put into a stream */
+/* An output of this call that is on its way, said in its record. */
+void hrr_pending_att(struct hrr_call *c, uint64_t node, uint64_t addr, uint64_t size);
+void hrr_pending_forget(void);
+/* Writes c->outputs behind the call's record. */
+void hrr_outputs_write(struct hrr_call *c);
+
+/* --- host.c -------------------------------------------------------------- */
+struct hrr_host_range {
+	uint64_t base, size, alias; /* alias: device address, or 0 */
+	enum hrr_mem mem;
+	uint64_t n_pieces;
+	uint64_t *known; /* hash of each piece as last recorded; 0: never */
+	_Atomic uint32_t refs;
+	_Atomic bool gone;
+	pthread_mutex_t lock;
+};
+struct hrr_snapshots;
+extern _Atomic unsigned hrr_n_hosts; /* mapped ranges there are */
+bool hrr_host_wanted(void);	     /* there are some, and they are to be looked at */
+void hrr_host_each(void (*each)(void *self, struct hrr_host_range *h), void *self);
+struct hrr_host_range *hrr_host_new(uint64_t base, uint64_t size, enum hrr_mem mem);
+void hrr_host_ref(struct hrr_host_range *h);
+void hrr_host_unref(struct hrr_host_range *h);
+void hrr_host_gone(struct hrr_host_range *h); /* freed or unregistered: never touched again */
+/* Reads the pieces of [addr, addr + size) of h that changed since they were last recorded. */
+void hrr_host_snapshot(struct hrr_snapshots **s, struct hrr_host_range *h, uint64_t addr,
+		       uint64_t size);
+/* The same of ordinary host memory (graph operands): always. */
+void hrr_host_snapshot_plain(struct hrr_snapshots **s, uint64_t addr, const struct hrr_rect *r);
+void hrr_snapshots_att(struct hrr_thread *t, struct hrr_snapshots *s);
+void hrr_snapshots_free(struct hrr_snapshots *s);
+/* Bytes of a range are recorded already by a copy: not to be recorded again as changed. */
+void hrr_host_settle(struct hrr_host_range *h, uint64_t addr, uint64_t size);
+/* Each changed piece of h: calls each; marks it known. */
+void hrr_host_changed(struct hrr_host_range *h, void (*each)(void *self, uint64_t addr, uint64_t size),
+		      void *self);
+
+/* --- graph.c ------------------------------------------------------------- */
+extern _Atomic unsigned hrr_n_captures;
+bool hrr_capturing(uint64_t stream);
+/* A copy or launch that went into a capture. seq is known when its record is written. */
+void hrr_capture_copy(struct hrr_call *c, const struct hrr_copy_op *op, enum hrr_dir dir);
+void hrr_capture_launch(struct hrr_call *c, const struct hrr_launch_args *l);
+void hrr_graph_enter(struct hrr_call *c);
+void hrr_graph_att(struct hrr_call *c); /* inside its record */
+void hrr_graph_event(uint64_t event, uint64_t stream, bool wait);
+void hrr_graph_forget(void);
+
+/* --- proc.c -------------------------------------------------------------- */
+void hrr_proc_leave(struct hrr_call *c);
+
+#endif

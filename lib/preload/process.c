@@ -1,0 +1,254 @@
+#include "lib/preload/preload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static struct hrr_process nobody; /* before start-up, and where there is no memory for a page */
+struct hrr_process *hrr_proc = &nobody;
+static uint64_t t_loaded; /* when the first of our code ran */
+
+uint64_t hrr_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+bool hrr_copy_in(void *dst, const void *src, size_t n)
+{
+	struct iovec l = {dst, n}, r = {(void *)(uintptr_t)src, n};
+
+	if (n == 0)
+		return true;
+	if (src == NULL)
+		return false;
+	ssize_t got = process_vm_readv(getpid(), &l, 1, &r, 1, 0);
+	if (got < 0 && (errno == ENOSYS || errno == EPERM)) {
+		memcpy(dst, src, n); /* forbidden here: trust the program, as its run time does */
+		return true;
+	}
+	return got == (ssize_t)n;
+}
+
+static bool read_start_time(uint64_t *ret)
+{
+	char text[1024];
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	ssize_t n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	char *p = strrchr(text, ')'); /* the name may hold anything */
+	for (int field = 2; p != NULL && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	if (p == NULL)
+		return false;
+	*ret = strtoull(p + 1, NULL, 10);
+	return true;
+}
+
+/* A descriptor out of the way of programs that count on low numbers. */
+static int high_fd(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, 400);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+static void *map_file(int fd, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, size, MADV_DONTFORK); /* a child must not write into its parent's records */
+	return p;
+}
+
+static bool open_hub(struct hrr_process *p, const char *dir)
+{
+	char path[4096];
+
+	if (strlen(dir) >= sizeof p->dir)
+		return false;
+	strcpy(p->dir, dir);
+	snprintf(path, sizeof path, "%s/hub", dir);
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return false;
+	struct stat st;
+	struct hrr_hub *hub = NULL;
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && st.st_size >= (off_t)sizeof *hub)
+		hub = map_file(fd, sizeof *hub);
+	if (hub != NULL && (atomic_load_explicit(&hub->magic, memory_order_acquire) != HRR_HUB_MAGIC ||
+			    hub->version != HRR_RING_VERSION)) {
+		munmap(hub, sizeof *hub);
+		hub = NULL;
+	}
+	p->hub = hub;
+	close(fd);
+	return hub != NULL && hrr_reader_alive() && atomic_load(&hub->off) == 0;
+}
+
+bool hrr_reader_alive(void)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s/hub", hrr_proc->dir);
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno != ENOENT; /* out of descriptors tells nothing */
+	bool alive = fcntl(fd, F_GETLK, &l) != 0 || l.l_type != F_UNLCK;
+	close(fd);
+	return alive;
+}
+
+extern char **environ;
+
+static bool env_wanted(const char *e)
+{
+	return strncmp(e, "HIP_", 4) == 0 || strncmp(e, "HSA_", 4) == 0 ||
+	       strncmp(e, "ROCR_", 5) == 0 || strncmp(e, "AMD_", 4) == 0 ||
+	       strncmp(e, "GPU_", 4) == 0;
+}
+
+/* argv and environment behind the ctl struct. */
+static void write_info(int fd, struct hrr_ctl *ctl)
+{
+	char buf[8192];
+	off_t at = sizeof *ctl;
+	int in = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+
+	for (ssize_t n; in >= 0 && (n = read(in, buf, sizeof buf)) > 0;) {
+		for (ssize_t i = 0; i < n; i++)
+			ctl->argc += buf[i] == '\0';
+		if (pwrite(fd, buf, (size_t)n, at) != n)
+			break;
+		at += n;
+	}
+	if (in >= 0)
+		close(in);
+	for (char **e = environ; e != NULL && *e != NULL; e++) {
+		size_t n = strlen(*e) + 1;
+		if (!env_wanted(*e))
+			continue;
+		if (pwrite(fd, *e, n, at) != (ssize_t)n)
+			break;
+		at += (off_t)n;
+		ctl->envc++;
+	}
+	ctl->info = (uint32_t)(at - (off_t)sizeof *ctl);
+}
+
+static bool make_ctl(struct hrr_process *p)
+{
+	char path[4096];
+	struct timespec real;
+
+	p->index = atomic_fetch_add(&p->hub->processes, 1);
+	hrr_process_path(path, "ctl", UINT32_MAX);
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return false;
+	struct hrr_ctl *ctl = NULL;
+	if (posix_fallocate(fd, 0, sizeof *ctl) == 0)
+		ctl = map_file(fd, sizeof *ctl);
+	if (ctl == NULL) {
+		close(fd);
+		return false;
+	}
+	ctl->version = HRR_RING_VERSION;
+	ctl->pid = (uint32_t)getpid();
+	read_start_time(&ctl->start);
+	clock_gettime(CLOCK_REALTIME, &real);
+	uint64_t now = hrr_now();
+	ctl->t0 = t_loaded != 0 && t_loaded < now ? t_loaded : now;
+	ctl->realtime = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec - (now - ctl->t0);
+	write_info(fd, ctl);
+	p->ctl = ctl;
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+	fd = high_fd(fd);
+	fcntl(fd, F_SETLK, &l); /* kept open: the lock says that we live */
+	atomic_store_explicit(&ctl->magic, HRR_CTL_MAGIC, memory_order_release);
+	hrr_b_wake(NULL);
+	return true;
+}
+
+void hrr_process_path(char *path, const char *kind, uint32_t n)
+{
+	if (n == UINT32_MAX)
+		snprintf(path, 4096, "%s/p%u.%s", hrr_proc->dir, hrr_proc->index, kind);
+	else
+		snprintf(path, 4096, "%s/p%u.%s%u", hrr_proc->dir, hrr_proc->index, kind, n);
+}
+
+static void page_init(void)
+{
+	struct hrr_process *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return;
+	if (madvise(p, sizeof *p, MADV_WIPEONFORK) != 0)
+		pthread_atfork(NULL, NULL, hrr_thread_forget); /* before Linux 4.14 */
+	hrr_proc = p;
+}
+
+bool hrr_process_start(void)
+{
+	static pthread_once_t page = PTHREAD_ONCE_INIT;
+	static _Atomic uint32_t last_pid;
+	uint32_t pid = (uint32_t)getpid();
+	int err = errno;
+
+	pthread_once(&page, page_init);
+	struct hrr_process *p = hrr_proc;
+	while (atomic_exchange_explicit(&p->lock, 1, memory_order_acquire) != 0)
+		sched_yield();
+	if (atomic_load(&p->gen) == 0) {
+		uint32_t before = atomic_exchange(&last_pid, pid);
+		if (before != 0 && before != pid) { /* forked: locks may be held by threads that are not here */
+			t_loaded = hrr_now();
+			hrr_memory_forget();
+			hrr_pending_forget();
+			hrr_kernel_forget();
+			hrr_graph_forget();
+		}
+		hrr_tables_init();
+		const char *dir = getauxval(AT_SECURE) ? NULL : getenv(HRR_ENV_DIR);
+		p->recording = p != &nobody && dir != NULL && open_hub(p, dir) && make_ctl(p);
+		atomic_store_explicit(&p->gen, pid, memory_order_release);
+	}
+	atomic_store_explicit(&p->lock, 0, memory_order_release);
+	errno = err;
+	return p->recording;
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+	if (t_loaded == 0)
+		t_loaded = hrr_now();
+}
+
+__attribute__((destructor)) static void exiting(void)
+{
+	if (hrr_proc->recording && hrr_proc->gen == (uint32_t)getpid())
+		atomic_store(&hrr_proc->ctl->exiting, 1);
+}

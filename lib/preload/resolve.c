@@ -1,0 +1,116 @@
+#include "lib/preload/preload.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * The real entry points: the next definition in the loader's order, else one
+ * in a run time that somebody loaded RTLD_LOCAL. Nothing is loaded by us: a
+ * program without HIP stays without.
+ */
+void *hrr_real[HRR_API_COUNT];
+static uint64_t text_from, text_to; /* of the HIP library */
+static char runtime_path[4096];
+
+static const char *const hip_names[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+					"libamdhip64.so",   "libhiprtc.so.7",	"libhiprtc.so.6",
+					"libhiprtc.so.5",   NULL};
+static const char *const hsa_names[] = {"libhsa-runtime64.so.1", "libhsa-runtime64.so", NULL};
+
+static bool is_ours(const void *p)
+{
+	Dl_info ours, its;
+
+	return dladdr((const void *)(uintptr_t)hrr_resolve_name, &ours) != 0 && dladdr(p, &its) != 0 &&
+	       ours.dli_fbase == its.dli_fbase;
+}
+
+void *hrr_resolve_name(const char *name, bool hsa)
+{
+	int err = errno;
+	void *p = dlsym(RTLD_NEXT, name);
+
+	for (const char *const *n = hsa ? hsa_names : hip_names; p == NULL && *n != NULL; n++) {
+		void *lib = dlopen(*n, RTLD_LAZY | RTLD_NOLOAD);
+		if (lib == NULL)
+			continue;
+		p = dlsym(lib, name);
+		dlclose(lib); /* only the reference RTLD_NOLOAD took */
+	}
+	if (p != NULL && is_ours(p))
+		p = NULL;
+	errno = err;
+	return p;
+}
+
+static int find_text(struct dl_phdr_info *info, size_t size, void *self)
+{
+	uint64_t pc = (uintptr_t)self, lo = UINT64_MAX, hi = 0;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		if (ph->p_type != PT_LOAD)
+			continue;
+		uint64_t from = info->dlpi_addr + ph->p_vaddr;
+		lo = from < lo ? from : lo;
+		hi = from + ph->p_memsz > hi ? from + ph->p_memsz : hi;
+	}
+	if (pc < lo || pc >= hi)
+		return 0;
+	text_from = lo;
+	text_to = hi;
+	return 1;
+}
+
+void *hrr_resolve(enum hrr_api api)
+{
+	static _Atomic int found;
+	void *p = hrr_resolve_name(hrr_api_table[api].symbol, false);
+
+	__atomic_store_n(&hrr_real[api], p, __ATOMIC_RELEASE);
+	if (p != NULL && atomic_exchange(&found, 1) == 0) {
+		Dl_info info;
+		dl_iterate_phdr(find_text, p);
+		if (dladdr(p, &info) != 0 && info.dli_fname != NULL)
+			snprintf(runtime_path, sizeof runtime_path, "%s", info.dli_fname);
+	}
+	return p;
+}
+
+bool hrr_in_runtime(const void *pc)
+{
+	return (uintptr_t)pc >= text_from && (uintptr_t)pc < text_to;
+}
+
+const char *hrr_runtime_path(void)
+{
+	return runtime_path;
+}
+
+/* By the file's name, as libraries of one ROCm carry it; the version call would be one of ours. */
+int hrr_runtime_major(void)
+{
+	const char *so = strstr(runtime_path, ".so.");
+
+	return so != NULL && so[4] >= '5' && so[4] <= '7' ? so[4] - '0' : 5;
+}
+
+void *hrr_shim_of(const char *symbol)
+{
+	static void *self;
+	Dl_info info;
+
+	if (self == NULL) {
+		if (dladdr((const void *)(uintptr_t)hrr_resolve_name, &info) == 0)
+			return NULL;
+		self = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+		if (self == NULL)
+			return NULL;
+	}
+	void *p = dlsym(self, symbol);
+	return p != NULL && is_ours(p) ? p : NULL;
+}

@@ -1,0 +1,279 @@
+#include "lib/preload/preload.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define HRR_SHIM __attribute__((visibility("default")))
+
+/* What a row asks of entering: its seq at entry, or a word that it has begun. */
+static inline bool enters(const struct hrr_api_row *row)
+{
+	return row->release != -1 ||
+	       (row->sync != HRR_SYNC_NONE && row->sync != HRR_SYNC_QUERY);
+}
+
+uint64_t hrr_take_seq(void)
+{
+	return atomic_fetch_add_explicit(&hrr_proc->ctl->seq, 1, memory_order_acq_rel) + 1;
+}
+
+static void write_enter(struct hrr_call *c, const struct hrr_api_row *row)
+{
+	struct hrr_thread *t = c->t;
+
+	hrr_b_begin(t, HRR_R_ENTER, c->api);
+	hrr_encode_args(t, c, false);
+	if (t->failed) {
+		hrr_b_commit(t);
+		c->t = NULL; /* the whole call is lost, and counted once */
+		return;
+	}
+	struct hrr_rec *r = hrr_b_rec(t);
+	r->t = c->begin;
+	if (row->release != -1) {
+		r->seq = c->seq = hrr_take_seq();
+		c->flags |= HRR_F_ENTERED;
+	}
+	hrr_b_commit(t);
+}
+
+static void enter_hook(struct hrr_call *c)
+{
+	int err = errno;
+
+	switch (c->hook) {
+	case HRR_HOOK_FREE:
+		hrr_free_enter(c);
+		break;
+	case HRR_HOOK_MAP:
+		hrr_map_enter(c);
+		break;
+	case HRR_HOOK_LAUNCH:
+		hrr_launch_enter(c);
+		break;
+	case HRR_HOOK_GRAPH:
+		hrr_graph_enter(c);
+		break;
+	default:
+		break;
+	}
+	errno = err;
+}
+
+static void *enter_slow(struct hrr_call *c, struct hrr_thread *t, void *real)
+{
+	if (hrr_hook_of[c->api] == HRR_HOOK_REGISTER || hrr_proc->gen == 0) {
+		hrr_tables_init();
+		if (hrr_hook_of[c->api] == HRR_HOOK_REGISTER && t->gen != hrr_proc->gen)
+			return real; /* kept, and written with the first other call */
+	}
+	c->t = hrr_thread_slow(t);
+	return real;
+}
+
+void *hrr_shim_enter(struct hrr_call *c, enum hrr_api api, uint64_t *a);
+void hrr_shim_leave(struct hrr_call *c, int64_t ret);
+
+void *hrr_shim_enter(struct hrr_call *c, enum hrr_api api, uint64_t *a)
+{
+	struct hrr_thread *t = &hrr_self;
+	const struct hrr_process *p = hrr_proc;
+	void *real = __atomic_load_n(&hrr_real[api], __ATOMIC_ACQUIRE);
+
+	c->api = api;
+	c->a = a;
+	c->t = NULL;
+	c->hook = HRR_HOOK_NONE;
+	if (__builtin_expect(real == NULL, 0))
+		real = hrr_resolve(api);
+	if (t->depth++ != 0)
+		return real; /* the run time calling itself */
+	if (__builtin_expect(t->gen == 0 || t->gen != atomic_load_explicit(&p->gen, memory_order_acquire),
+			     0)) {
+		enter_slow(c, t, real);
+		p = hrr_proc;
+	} else if (t->ring != NULL) {
+		c->t = t;
+	}
+	if (c->t == NULL || atomic_load_explicit(&p->hub->off, memory_order_relaxed) != 0) {
+		c->t = NULL;
+		return real;
+	}
+	c->flags = c->dir = 0;
+	c->seq = 0;
+	c->outputs = NULL;
+	c->snaps = NULL;
+	c->host = NULL;
+	c->gone = false;
+	c->mem = HRR_MEM_NONE;
+	c->hook = hrr_hook_of[api];
+	if (c->hook != HRR_HOOK_NONE)
+		enter_hook(c);
+	c->begin = hrr_now() - p->ctl->t0;
+	const struct hrr_api_row *row = &hrr_api_table[api];
+	if (enters(row))
+		write_enter(c, row);
+	return real;
+}
+
+/* Effects that other threads must see before they can see the result. */
+static void leave_hook(struct hrr_call *c)
+{
+	switch (c->hook) {
+	case HRR_HOOK_MODULE:
+		hrr_module_leave(c);
+		break;
+	case HRR_HOOK_PROC:
+		hrr_proc_leave(c);
+		break;
+	case HRR_HOOK_SYMBOL:
+	case HRR_HOOK_COPY:
+		hrr_symbol_prepare(c);
+		break;
+	default:
+		break;
+	}
+}
+
+/* What stands in the record beyond the arguments. */
+static void record_hook(struct hrr_call *c)
+{
+	switch (c->hook) {
+	case HRR_HOOK_COPY:
+		hrr_copy_leave(c);
+		break;
+	case HRR_HOOK_ALLOC:
+		hrr_alloc_leave(c);
+		break;
+	case HRR_HOOK_FREE:
+		hrr_free_leave(c);
+		break;
+	case HRR_HOOK_MAP:
+		hrr_map_leave(c);
+		break;
+	case HRR_HOOK_LAUNCH:
+		hrr_launch_leave(c);
+		break;
+	case HRR_HOOK_MODULE:
+		hrr_module_att(c);
+		break;
+	case HRR_HOOK_SYMBOL:
+		hrr_symbol_att(c, hrr_api_param(c->api, "symbol", 6));
+		break;
+	case HRR_HOOK_GRAPH:
+		hrr_graph_att(c);
+		break;
+	case HRR_HOOK_STREAM:
+		hrr_stream_leave(c);
+		break;
+	case HRR_HOOK_SYNC:
+		hrr_sync_leave(c);
+		break;
+	case HRR_HOOK_SET:
+		if (hrr_n_pending != 0) {
+			int s = hrr_api_param(c->api, "stream", 6);
+			hrr_pending_work(s >= 0 ? c->a[s] : 0);
+		}
+		break;
+	default:
+		break;
+	}
+	if (hrr_api_table[c->api].ret == HRR_RET_STR && c->ret != 0) {
+		const char *s = (const char *)(intptr_t)c->ret;
+		size_t n = strnlen(s, 65536);
+		unsigned char *d = hrr_b_att(c->t, HRR_A_RET, 0, n);
+		if (d != NULL)
+			memcpy(d, s, n);
+	}
+}
+
+static void leave_recorded(struct hrr_call *c, int64_t ret)
+{
+	struct hrr_thread *t = c->t;
+
+	c->ret = ret;
+	if (c->hook != HRR_HOOK_NONE)
+		leave_hook(c);
+	hrr_b_begin(t, HRR_R_LEAVE, c->api);
+	hrr_encode_args(t, c, true);
+	if (c->hook != HRR_HOOK_NONE || hrr_api_table[c->api].ret == HRR_RET_STR)
+		record_hook(c);
+	struct hrr_rec *r = hrr_b_rec(t);
+	if (!t->failed || c->seq != 0) {
+		if (t->failed) { /* its number is taken: the bare call must come */
+			t->must = true;
+			hrr_b_begin(t, HRR_R_LEAVE, c->api);
+			hrr_encode_args(t, c, true);
+			r = hrr_b_rec(t);
+			t->must = false;
+		}
+		r->t = c->begin;
+		r->dur = c->dur;
+		r->ret = ret;
+		r->dir = c->dir;
+		r->seq = hrr_seq(c);
+		r->flags = (uint8_t)(c->flags | (c->outputs != NULL ? HRR_F_MORE : 0));
+	}
+	hrr_b_commit(t);
+	if (c->hook == HRR_HOOK_REGISTER)
+		hrr_register_leave(c->api, c->a, ret);
+	if (c->outputs != NULL)
+		hrr_outputs_write(c);
+	if (c->snaps != NULL)
+		hrr_snapshots_free(c->snaps);
+	if (c->host != NULL) {
+		if (c->gone)
+			hrr_host_gone(c->host);
+		hrr_host_unref(c->host);
+	}
+}
+
+void hrr_shim_leave(struct hrr_call *c, int64_t ret)
+{
+	if (__builtin_expect(c->t != NULL, 1)) {
+		int err = errno;
+		c->dur = hrr_now() - hrr_proc->ctl->t0 - c->begin;
+		leave_recorded(c, ret);
+		errno = err;
+	} else if (hrr_api_table[c->api].cls == HRR_CLASS_REGISTER && hrr_self.depth == 1) {
+		int err = errno;
+		hrr_register_leave(c->api, c->a, ret);
+		errno = err;
+	}
+	hrr_self.depth--;
+}
+
+/* --- calls that are not recorded ------------------------------------------- */
+static int not_there(void)
+{
+	return hipErrorNotSupported;
+}
+
+void *hrr_tramp_enter(unsigned api);
+
+void *hrr_tramp_enter(unsigned api)
+{
+	struct hrr_thread *t = &hrr_self;
+	int err = errno;
+	void *real = __atomic_load_n(&hrr_real[api], __ATOMIC_ACQUIRE);
+
+	if (real == NULL)
+		real = hrr_resolve((enum hrr_api)api);
+	if (t->depth == 0) {
+		if (t->gen == 0 || t->gen != hrr_proc->gen)
+			hrr_thread_slow(t);
+		if (t->ring != NULL)
+			atomic_fetch_add_explicit(&hrr_proc->ctl->not_recorded[api], 1,
+						  memory_order_relaxed);
+	}
+	if (real == NULL) {
+		int (*none)(void) = not_there;
+		memcpy(&real, &none, sizeof real);
+	}
+	errno = err;
+	return real;
+}
+
+/* Their prototypes are HIP's, which are not ours to include. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#include "preload_shims.inc"
