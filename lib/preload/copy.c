@@ -24,9 +24,10 @@ static const struct shape *shape_of(enum hrr_api api)
 
 	if (atomic_load_explicit(&known[api], memory_order_acquire))
 		return s;
-	struct shape x = {at(api, "dst"),    at(api, "src"),	at(api, "sizeBytes"), at(api, "dpitch"),
-			  at(api, "spitch"), at(api, "width"),	at(api, "height"),    at(api, "kind"),
-			  at(api, "stream"), at(api, "symbol"), at(api, "offset"),    -1};
+	struct shape x = {at(api, "dst"),    at(api, "src"),	at(api, "sizeBytes"),
+			  at(api, "dpitch"), at(api, "spitch"), at(api, "width"),
+			  at(api, "height"), at(api, "kind"),	at(api, "stream"),
+			  at(api, "symbol"), at(api, "offset"), -1};
 	if (x.size < 0)
 		x.size = at(api, "count");
 	const struct hrr_api_row *row = &hrr_api_table[api];
@@ -251,7 +252,8 @@ void hrr_copy_leave(struct hrr_call *c)
 			if (hrr_n_pending != 0) {
 				hrr_pending_work(op.stream);
 				/* A synchronous copy by the null stream ends what was before it. */
-				if (hrr_api_table[c->api].sync == HRR_SYNC_COPY && e.dir != HRR_DIR_D2D)
+				if (hrr_api_table[c->api].sync == HRR_SYNC_COPY &&
+				    e.dir != HRR_DIR_D2D)
 					hrr_pending_stream(c, 0);
 				else if (hrr_api_table[c->api].sync == HRR_SYNC_STREAM)
 					hrr_pending_stream(c, op.stream);

@@ -201,18 +201,18 @@ static enum hrr_hook hook_of(enum hrr_api api)
 	case HRR_CLASS_MAP:
 		return HRR_HOOK_MAP;
 	case HRR_CLASS_VMM:
-		return api == HRR_API_hipMemMap ? HRR_HOOK_ALLOC
+		return api == HRR_API_hipMemMap	    ? HRR_HOOK_ALLOC
 		       : api == HRR_API_hipMemUnmap ? HRR_HOOK_FREE
-						     : HRR_HOOK_NONE;
+						    : HRR_HOOK_NONE;
 	case HRR_CLASS_LAUNCH:
 		return HRR_HOOK_LAUNCH;
 	case HRR_CLASS_MODULE:
 		return HRR_HOOK_MODULE;
 	case HRR_CLASS_REGISTER:
 		return api == HRR_API___hipPushCallConfiguration ||
-				       api == HRR_API___hipPopCallConfiguration
-			       ? HRR_HOOK_NONE
-			       : HRR_HOOK_REGISTER;
+			       api == HRR_API___hipPopCallConfiguration
+			   ? HRR_HOOK_NONE
+			   : HRR_HOOK_REGISTER;
 	case HRR_CLASS_GRAPH:
 		return HRR_HOOK_GRAPH;
 	case HRR_CLASS_SET:
@@ -226,7 +226,8 @@ static enum hrr_hook hook_of(enum hrr_api api)
 		return HRR_HOOK_SYMBOL;
 	if (row->sync != HRR_SYNC_NONE)
 		return HRR_HOOK_SYNC;
-	if (row->cls == HRR_CLASS_STREAM || row->cls == HRR_CLASS_EVENT || row->cls == HRR_CLASS_VALUE)
+	if (row->cls == HRR_CLASS_STREAM || row->cls == HRR_CLASS_EVENT ||
+	    row->cls == HRR_CLASS_VALUE)
 		return HRR_HOOK_STREAM;
 	(void)op;
 	return HRR_HOOK_NONE;

@@ -269,8 +269,7 @@ void hrr_graph_enter(struct hrr_call *c)
 
 	if (is_kernel(c->api) && hrr_launch_describe(c->api, c->a, &l))
 		hrr_kernel_of(c->t, l.stub); /* its records must be out before */
-	if (c->api != HRR_API_hipGraphLaunch ||
-	    (hrr_proc->hub->options & HRR_OPT_HOST_OFF) != 0 ||
+	if (c->api != HRR_API_hipGraphLaunch || (hrr_proc->hub->options & HRR_OPT_HOST_OFF) != 0 ||
 	    (hrr_n_captures != 0 && hrr_capturing(c->a[1])))
 		return;
 	struct items x = items_of(c->a[0]);
@@ -303,7 +302,8 @@ static void launched(struct hrr_call *c)
 /* --- building ---------------------------------------------------------------- */
 
 /* Parameters of a node set or changed: in a graph (new or old node) or an executable. */
-static void node_set(struct hrr_call *c, enum which which, uint64_t owner, uint64_t node, bool fresh)
+static void node_set(struct hrr_call *c, enum which which, uint64_t owner, uint64_t node,
+		     bool fresh)
 {
 	struct item x = {.node = node, .seq = hrr_seq(c)};
 	struct hrr_launch_args l;
@@ -417,7 +417,8 @@ void hrr_graph_att(struct hrr_call *c)
 
 	if (is_kernel(c->api) && hrr_launch_describe(c->api, c->a, &l))
 		hrr_kernel_att(c, &l);
-	else if (c->api != HRR_API_hipGraphLaunch && hrr_copy_describe(c->api, c->a, &op) && !op.arrays)
+	else if (c->api != HRR_API_hipGraphLaunch && hrr_copy_describe(c->api, c->a, &op) &&
+		 !op.arrays)
 		c->dir = (uint8_t)hrr_copy_dir(&op);
 	if (!hrr_ok(c) && c->api != HRR_API_hipStreamEndCapture)
 		return;

@@ -16,7 +16,7 @@ static unsigned n_list;
 struct hrr_snapshots {
 	struct hrr_snapshots *next;
 	uint64_t addr, size;
-	uint64_t file;	/* as in struct hrr_bytes */
+	uint64_t file;	     /* as in struct hrr_bytes */
 	unsigned char *data; /* owned, when file is 0 */
 };
 
@@ -219,7 +219,8 @@ void hrr_host_settle(struct hrr_host_range *h, uint64_t addr, uint64_t size)
 	uint64_t last = (addr - h->base + size - 1) / HRR_PIECE;
 	for (uint64_t i = (addr - h->base) / HRR_PIECE; i <= last && i < h->n_pieces; i++) {
 		uint64_t at = h->base + i * HRR_PIECE, n = piece_size(h, i);
-		if (at >= addr && at + n <= addr + size) /* whole, so its hash is what was recorded */
+		if (at >= addr &&
+		    at + n <= addr + size) /* whole, so its hash is what was recorded */
 			h->known[i] = piece_hash((const void *)(uintptr_t)at, n);
 	}
 	pthread_mutex_unlock(&h->lock);

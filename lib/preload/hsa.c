@@ -53,7 +53,8 @@ static int each_agent(hsa_handle agent, void *self)
 	    "hsa_amd_agent_iterate_memory_pools", &pools);
 	uint32_t type = 0;
 
-	if (get == NULL || iterate == NULL || get(agent, 17 /* HSA_AGENT_INFO_DEVICE */, &type) != 0)
+	if (get == NULL || iterate == NULL ||
+	    get(agent, 17 /* HSA_AGENT_INFO_DEVICE */, &type) != 0)
 		return 0;
 	s->gpu = type == 1;
 	iterate(agent, each_pool, s);
@@ -75,7 +76,8 @@ static int pool_device(uint64_t pool)
 		if (known[i].pool == pool)
 			return known[i].device;
 	struct pool_search s = {.pool = pool};
-	int (*iterate)(agent_fn, void *) = (int (*)(agent_fn, void *))real("hsa_iterate_agents", &agents);
+	int (*iterate)(agent_fn, void *) =
+	    (int (*)(agent_fn, void *))real("hsa_iterate_agents", &agents);
 	if (iterate != NULL)
 		iterate(each_agent, &s);
 	unsigned i = atomic_fetch_add(&n, 1);
@@ -163,7 +165,8 @@ static void freed(const void *caller, uint64_t base)
 
 #define HSA_ERROR 0x1000
 
-HRR_EXPORT int hsa_amd_memory_pool_allocate(hsa_handle pool, size_t size, uint32_t flags, void **ptr);
+HRR_EXPORT int hsa_amd_memory_pool_allocate(hsa_handle pool, size_t size, uint32_t flags,
+					    void **ptr);
 HRR_EXPORT int hsa_amd_memory_pool_free(void *ptr);
 HRR_EXPORT int hsa_memory_allocate(hsa_handle region, size_t size, void **ptr);
 HRR_EXPORT int hsa_memory_free(void *ptr);
@@ -172,7 +175,8 @@ int hsa_amd_memory_pool_allocate(hsa_handle pool, size_t size, uint32_t flags, v
 {
 	static void *cache;
 	int (*fn)(hsa_handle, size_t, uint32_t, void **) =
-	    (int (*)(hsa_handle, size_t, uint32_t, void **))real("hsa_amd_memory_pool_allocate", &cache);
+	    (int (*)(hsa_handle, size_t, uint32_t, void **))real("hsa_amd_memory_pool_allocate",
+								 &cache);
 	const void *caller = __builtin_return_address(0);
 
 	if (fn == NULL)

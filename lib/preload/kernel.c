@@ -42,8 +42,8 @@ static struct hrr_kernel_info *lookup(uint64_t key)
 		return NULL;
 	struct slot *s = slot_of(t, key);
 	return atomic_load_explicit(&s->key, memory_order_acquire) == key
-		       ? atomic_load_explicit(&s->kernel, memory_order_acquire)
-		       : NULL;
+		   ? atomic_load_explicit(&s->kernel, memory_order_acquire)
+		   : NULL;
 }
 
 static bool grow(struct table *old)

@@ -9,7 +9,7 @@
  * Shared between object.c (what it holds) and kernel.c (who launches it). */
 struct hrr_object {
 	struct hrr_object *next;
-	uint64_t handle; /* hipFatBinary_t or hipModule_t */
+	uint64_t handle;   /* hipFatBinary_t or hipModule_t */
 	const void *image; /* registered container, there as long as its library; NULL: module */
 	uint64_t size;
 	uint64_t id;   /* given once its OBJECT record is written; 0: not yet */
@@ -27,7 +27,8 @@ struct hrr_symbol_info {
 	struct hrr_object *object;
 };
 
-extern pthread_mutex_t hrr_kernel_lock; /* over everything here; never held while a call of HIP runs */
+extern pthread_mutex_t
+    hrr_kernel_lock; /* over everything here; never held while a call of HIP runs */
 struct hrr_object *hrr_object_add(uint64_t handle, const void *image, bool module);
 struct hrr_object *hrr_object_find(uint64_t handle, bool module);
 void hrr_object_del(struct hrr_object *o);

@@ -106,7 +106,8 @@ size_t hrr_launch_bytes(const struct hrr_kernel_info *k, const struct hrr_launch
 			if (x->size == 8 && l->params[i] != 0)
 				memcpy(buf + x->offset, (const void *)(uintptr_t)l->params[i], 8);
 			else if (l->params[i] != 0)
-				memcpy(buf + x->offset, (const void *)(uintptr_t)l->params[i], x->size);
+				memcpy(buf + x->offset, (const void *)(uintptr_t)l->params[i],
+				       x->size);
 			else
 				memset(buf + x->offset, 0, x->size);
 			end = x->offset + x->size;

@@ -192,7 +192,8 @@ void hrr_map_leave(struct hrr_call *c)
 		uint64_t dev = out_word(c, 0);
 		struct hrr_where w = hrr_where_is(c->a[1]);
 		if (w.host != NULL && dev != c->a[1] && w.host->alias == 0) {
-			/* The alias of the whole range; freed with it, so it borrows the range's reference. */
+			/* The alias of the whole range; freed with it, so it borrows the range's
+			 * reference. */
 			uint64_t alias = dev - (c->a[1] - w.base);
 			w.host->alias = alias;
 			hrr_memory_add(alias, w.size, HRR_MEM_ALIAS, w.host);

@@ -73,7 +73,8 @@ bool hrr_object_write(struct hrr_thread *t, struct hrr_object *o)
 		r->b = (struct hrr_bytes){0, o->size, o->file};
 	} else {
 		struct hrr_rect rect = {o->size, 1, 1, o->size, o->size};
-		r->b = (struct hrr_bytes){(uintptr_t)o->image, o->size, hrr_bytes_file(o->image, &rect)};
+		r->b = (struct hrr_bytes){(uintptr_t)o->image, o->size,
+					  hrr_bytes_file(o->image, &rect)};
 	}
 	if (!hrr_b_commit(t))
 		return false;
@@ -86,8 +87,8 @@ static const struct hrr_kernel *in_entry(struct hrr_object *o, size_t i, const c
 	struct hrr_codeobj *co = &o->objs[i];
 
 	if (co->data == NULL) {
-		if (co->size != 0 ||
-		    hrr_codeobj_open(co, o->bundle.entries[i].data, o->bundle.entries[i].size, NULL) < 0) {
+		if (co->size != 0 || hrr_codeobj_open(co, o->bundle.entries[i].data,
+						      o->bundle.entries[i].size, NULL) < 0) {
 			*co = (struct hrr_codeobj){.size = 1};
 			return NULL;
 		}

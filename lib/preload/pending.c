@@ -91,7 +91,8 @@ void hrr_pending_add(uint64_t call, uint64_t node, uint64_t addr, const struct h
 {
 	stream = norm(stream);
 	pthread_mutex_lock(&lock);
-	/* A loop of launches with one buffer is one thing to look at, until somebody marks a place. */
+	/* A loop of launches with one buffer is one thing to look at, until somebody marks a place.
+	 */
 	for (struct hrr_pending *p = first; kernel && p != NULL; p = p->next)
 		if (p->host == host && p->kernel && p->n_cover == 1 && p->cover[0] == stream) {
 			p->call = call;
@@ -187,9 +188,10 @@ bool hrr_pending_overlaps(uint64_t addr, uint64_t size)
 
 	pthread_mutex_lock(&lock);
 	for (struct hrr_pending *p = first; p != NULL && !yes; p = p->next) {
-		uint64_t n = (p->rect.depth - 1) * p->rect.slice + (p->rect.height - 1) * p->rect.pitch +
-			     p->rect.width;
-		/* What a kernel may write is only a guess: the bytes there now are better than none. */
+		uint64_t n = (p->rect.depth - 1) * p->rect.slice +
+			     (p->rect.height - 1) * p->rect.pitch + p->rect.width;
+		/* What a kernel may write is only a guess: the bytes there now are better than
+		 * none. */
 		yes = !p->kernel && addr < p->addr + n && p->addr < addr + size;
 	}
 	pthread_mutex_unlock(&lock);

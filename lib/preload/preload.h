@@ -25,26 +25,26 @@
 
 /* One page, wiped in a forked child (so gen is 0 there and differs from what its threads hold). */
 struct hrr_process {
-	_Atomic uint32_t gen;	/* this process's pid once it is decided whether it records */
-	_Atomic uint32_t lock;	/* of start-up */
-	uint32_t index;		/* in the hub */
+	_Atomic uint32_t gen;  /* this process's pid once it is decided whether it records */
+	_Atomic uint32_t lock; /* of start-up */
+	uint32_t index;	       /* in the hub */
 	bool recording;
 	struct hrr_hub *hub;
 	struct hrr_ctl *ctl;
-	_Atomic bool gate;	/* HRR_OPT_GATE: inside hipProfilerStart..Stop */
+	_Atomic bool gate; /* HRR_OPT_GATE: inside hipProfilerStart..Stop */
 	char dir[3072];
 };
 extern struct hrr_process *hrr_proc;
 
 struct hrr_thread {
-	uint32_t gen; /* of hrr_proc when this was set up */
-	int depth;    /* calls of ours on this thread's stack */
+	uint32_t gen;	       /* of hrr_proc when this was set up */
+	int depth;	       /* calls of ours on this thread's stack */
 	struct hrr_ring *ring; /* NULL: nothing is recorded */
 	unsigned char *data;
 	uint64_t size, head, tail; /* head: where the record being built starts; tail: last seen */
 	unsigned char *start, *p, *end; /* the record being built */
-	bool failed;		   /* it did not fit, or the reader is gone */
-	bool must;		   /* wait for room even where a full ring drops */
+	bool failed;			/* it did not fit, or the reader is gone */
+	bool must;			/* wait for room even where a full ring drops */
 };
 extern __thread struct hrr_thread hrr_self __attribute__((tls_model("initial-exec")));
 
@@ -77,10 +77,10 @@ struct hrr_call {
 	int64_t ret;
 	uint8_t flags, dir, hook;
 	/* kept from entering to leaving */
-	uint64_t base, size;	 /* released memory */
-	uint8_t mem;		 /* enum hrr_mem of it */
+	uint64_t base, size; /* released memory */
+	uint8_t mem;	     /* enum hrr_mem of it */
 	struct hrr_host_range *host;
-	bool gone; /* host has been released */
+	bool gone;		     /* host has been released */
 	struct hrr_snapshots *snaps; /* host pieces read before a launch; owned */
 	/* what leaving found out, written behind the record */
 	struct hrr_pending *outputs; /* complete now; owned list */
@@ -89,10 +89,10 @@ struct hrr_call {
 /* --- process.c, thread.c ------------------------------------------------- */
 /* Ring of the calling thread, set up when needed; NULL: not recorded. */
 struct hrr_thread *hrr_thread_slow(struct hrr_thread *t);
-bool hrr_process_start(void);	     /* decides gen; true: recording */
+bool hrr_process_start(void); /* decides gen; true: recording */
 bool hrr_reader_alive(void);
 bool hrr_thread_attach(struct hrr_thread *t); /* a ring for this thread */
-void hrr_thread_forget(void);	     /* rings of the parent, in a forked child */
+void hrr_thread_forget(void);		      /* rings of the parent, in a forked child */
 /* Path of a file of this process into path (4096 bytes): "…/pI" and suffix. */
 void hrr_process_path(char *path, const char *kind, uint32_t n);
 uint64_t hrr_now(void); /* CLOCK_MONOTONIC, ns */
@@ -123,15 +123,16 @@ struct hrr_rect { /* rows of width bytes; planes of height rows */
 };
 uint64_t hrr_rect_bytes(const struct hrr_rect *r); /* 0 on overflow */
 /*
- * Bytes at addr (a rectangle of them, packed) for a record: small ones go inline as the data of the attachment or
- * the rest of the record, big ones to a file. trusted: memory is known to be there.
+ * Bytes at addr (a rectangle of them, packed) for a record: small ones go inline as the data of the
+ * attachment or the rest of the record, big ones to a file. trusted: memory is known to be there.
  */
 bool hrr_bytes_att(struct hrr_thread *t, enum hrr_att_tag tag, unsigned param, const void *addr,
 		   const struct hrr_rect *r, bool trusted);
 /* Behind a fixed record (output, object) whose struct hrr_bytes lies at offset off. */
 void hrr_bytes_rec(struct hrr_thread *t, size_t off, const void *addr, const struct hrr_rect *r,
 		   bool trusted);
-uint64_t hrr_bytes_file(const void *addr, const struct hrr_rect *r); /* number + 1, or HRR_NO_FILE */
+uint64_t hrr_bytes_file(const void *addr,
+			const struct hrr_rect *r); /* number + 1, or HRR_NO_FILE */
 uint64_t hrr_bytes_file_copy(const char *path, uint64_t *ret_size);
 
 /* --- shim.c, encode.c ---------------------------------------------------- */
@@ -141,7 +142,8 @@ void hrr_encode_args(struct hrr_thread *t, const struct hrr_call *c, bool left);
 /* Size of one element of a parameter's pointee; 0: not followed. */
 size_t hrr_elem_size(const struct hrr_param *p);
 uint64_t hrr_take_seq(void);
-/* The call's number, taken now when it has none: for what must name the call before its record is out. */
+/* The call's number, taken now when it has none: for what must name the call before its record is
+ * out. */
 static inline uint64_t hrr_seq(struct hrr_call *c)
 {
 	if (c->seq == 0)
@@ -174,7 +176,8 @@ struct hrr_where hrr_memory_del(uint64_t base); /* of exactly this base; mem NON
 void hrr_memory_forget(void);
 static inline bool hrr_mem_device(enum hrr_mem m)
 {
-	return m == HRR_MEM_DEVICE || m == HRR_MEM_MANAGED || m == HRR_MEM_ALIAS || m == HRR_MEM_HSA;
+	return m == HRR_MEM_DEVICE || m == HRR_MEM_MANAGED || m == HRR_MEM_ALIAS ||
+	       m == HRR_MEM_HSA;
 }
 void hrr_range_att(struct hrr_thread *t, uint64_t base, uint64_t size, enum hrr_mem mem, bool add);
 void hrr_variable_known(struct hrr_call *c, uint64_t base, uint64_t size);
@@ -189,7 +192,7 @@ struct hrr_copy_op {
 	uint64_t dst, src;
 	struct hrr_rect drect, srect;
 	uint64_t stream;
-	int kind; /* hipMemcpyKind or -1 */
+	int kind;		      /* hipMemcpyKind or -1 */
 	bool async, dst_dev, src_dev; /* _dev: by the call's own types */
 	bool arrays;		      /* an end is an array: not followed */
 	uint8_t dst_param, src_param;
@@ -245,7 +248,7 @@ struct hrr_pending {
 	uint64_t addr;
 	struct hrr_rect rect;
 	struct hrr_host_range *host; /* the mapped range it goes to, a reference; NULL: none */
-	bool kernel;		     /* a kernel may have written the range: what changed is the output */
+	bool kernel; /* a kernel may have written the range: what changed is the output */
 	unsigned n_cover;
 	uint64_t cover[14]; /* streams and events whose end implies this one's */
 };
@@ -292,8 +295,8 @@ void hrr_snapshots_free(struct hrr_snapshots *s);
 /* Bytes of a range are recorded already by a copy: not to be recorded again as changed. */
 void hrr_host_settle(struct hrr_host_range *h, uint64_t addr, uint64_t size);
 /* Each changed piece of h: calls each; marks it known. */
-void hrr_host_changed(struct hrr_host_range *h, void (*each)(void *self, uint64_t addr, uint64_t size),
-		      void *self);
+void hrr_host_changed(struct hrr_host_range *h,
+		      void (*each)(void *self, uint64_t addr, uint64_t size), void *self);
 
 /* --- graph.c ------------------------------------------------------------- */
 extern _Atomic unsigned hrr_n_captures;

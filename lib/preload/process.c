@@ -97,8 +97,9 @@ static bool open_hub(struct hrr_process *p, const char *dir)
 	struct hrr_hub *hub = NULL;
 	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && st.st_size >= (off_t)sizeof *hub)
 		hub = map_file(fd, sizeof *hub);
-	if (hub != NULL && (atomic_load_explicit(&hub->magic, memory_order_acquire) != HRR_HUB_MAGIC ||
-			    hub->version != HRR_RING_VERSION)) {
+	if (hub != NULL &&
+	    (atomic_load_explicit(&hub->magic, memory_order_acquire) != HRR_HUB_MAGIC ||
+	     hub->version != HRR_RING_VERSION)) {
 		munmap(hub, sizeof *hub);
 		hub = NULL;
 	}
@@ -181,7 +182,8 @@ static bool make_ctl(struct hrr_process *p)
 	clock_gettime(CLOCK_REALTIME, &real);
 	uint64_t now = hrr_now();
 	ctl->t0 = t_loaded != 0 && t_loaded < now ? t_loaded : now;
-	ctl->realtime = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec - (now - ctl->t0);
+	ctl->realtime =
+	    (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec - (now - ctl->t0);
 	write_info(fd, ctl);
 	p->ctl = ctl;
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -202,8 +204,8 @@ void hrr_process_path(char *path, const char *kind, uint32_t n)
 
 static void page_init(void)
 {
-	struct hrr_process *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hrr_process *p =
+	    mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return;
 	if (madvise(p, sizeof *p, MADV_WIPEONFORK) != 0)
@@ -224,7 +226,8 @@ bool hrr_process_start(void)
 		sched_yield();
 	if (atomic_load(&p->gen) == 0) {
 		uint32_t before = atomic_exchange(&last_pid, pid);
-		if (before != 0 && before != pid) { /* forked: locks may be held by threads that are not here */
+		if (before != 0 &&
+		    before != pid) { /* forked: locks may be held by threads that are not here */
 			t_loaded = hrr_now();
 			hrr_memory_forget();
 			hrr_pending_forget();

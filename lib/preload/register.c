@@ -46,8 +46,9 @@ static void forget_object(uint64_t handle)
 	size_t n = 0;
 
 	for (size_t i = 0; i < n_kept; i++) {
-		bool its = kept[i].api == HRR_API___hipRegisterFatBinary ? (uint64_t)kept[i].ret == handle
-									  : kept[i].a[0] == handle;
+		bool its = kept[i].api == HRR_API___hipRegisterFatBinary
+			       ? (uint64_t)kept[i].ret == handle
+			       : kept[i].a[0] == handle;
 		if (!its)
 			kept[n++] = kept[i];
 	}
@@ -120,7 +121,8 @@ void hrr_register_replay(struct hrr_thread *t)
 	pthread_mutex_lock(&hrr_kernel_lock);
 	if (atomic_load(&done) != gen) {
 		for (size_t i = 0; i < n_kept; i++) {
-			struct hrr_call c = {.api = kept[i].api, .a = kept[i].a, .t = t, .ret = kept[i].ret};
+			struct hrr_call c = {
+			    .api = kept[i].api, .a = kept[i].a, .t = t, .ret = kept[i].ret};
 			hrr_b_begin(t, HRR_R_LEAVE, c.api);
 			hrr_encode_args(t, &c, true);
 			struct hrr_rec *r = hrr_b_rec(t);

@@ -15,17 +15,17 @@ void *hrr_real[HRR_API_COUNT];
 static uint64_t text_from, text_to; /* of the HIP library */
 static char runtime_path[4096];
 
-static const char *const hip_names[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
-					"libamdhip64.so",   "libhiprtc.so.7",	"libhiprtc.so.6",
-					"libhiprtc.so.5",   NULL};
+static const char *const hip_names[] = {
+    "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so",
+    "libhiprtc.so.7",	"libhiprtc.so.6",   "libhiprtc.so.5",	NULL};
 static const char *const hsa_names[] = {"libhsa-runtime64.so.1", "libhsa-runtime64.so", NULL};
 
 static bool is_ours(const void *p)
 {
 	Dl_info ours, its;
 
-	return dladdr((const void *)(uintptr_t)hrr_resolve_name, &ours) != 0 && dladdr(p, &its) != 0 &&
-	       ours.dli_fbase == its.dli_fbase;
+	return dladdr((const void *)(uintptr_t)hrr_resolve_name, &ours) != 0 &&
+	       dladdr(p, &its) != 0 && ours.dli_fbase == its.dli_fbase;
 }
 
 void *hrr_resolve_name(const char *name, bool hsa)

@@ -23,8 +23,11 @@
  * grow; byte p lies at data[p & (size - 1)]. A record never wraps: a PAD fills
  * the end. The writer publishes whole records by a release store of head, so
  * whatever ends the process, every record up to head is complete. The reader
- * gives space back through tail. `printed` says how far lines have been written
- * out, for hrr-capture --recover.
+ * gives space back through tail.
+ *
+ * For hrr-capture --recover: how far lines have been written out stands twice,
+ * in printed[i] of each ring and progress[i] of ctl, and ctl's `settled` says
+ * which i is good; the other one may be half written.
  */
 #define HRR_HUB_MAGIC 0x3130627568727268ull
 #define HRR_CTL_MAGIC 0x31306c7463727268ull
@@ -41,11 +44,12 @@
 #define HRR_PIECE ((uint64_t)256 << 10) /* host memory is compared and stored in pieces of this */
 
 enum hrr_hub_option {
-	HRR_OPT_DROP = 1,	  /* a full ring drops (and counts) instead of waiting */
-	HRR_OPT_HSA_REGIONS = 2,  /* HSA pool allocations become region records */
-	HRR_OPT_HOST_OFF = 4,	  /* no snapshots of mapped host memory, no outputs of kernels */
-	HRR_OPT_HOST_ALL = 8,	  /* at each launch all mapped host memory, not only what arguments name */
-	HRR_OPT_GATE = 16,	  /* record only between hipProfilerStart and hipProfilerStop */
+	HRR_OPT_DROP = 1,	 /* a full ring drops (and counts) instead of waiting */
+	HRR_OPT_HSA_REGIONS = 2, /* HSA pool allocations become region records */
+	HRR_OPT_HOST_OFF = 4,	 /* no snapshots of mapped host memory, no outputs of kernels */
+	HRR_OPT_HOST_ALL =
+	    8,		   /* at each launch all mapped host memory, not only what arguments name */
+	HRR_OPT_GATE = 16, /* record only between hipProfilerStart and hipProfilerStop */
 };
 
 struct hrr_hub {
@@ -56,29 +60,39 @@ struct hrr_hub {
 	uint64_t host_limit; /* bytes of mapped host memory looked at per launch or wait */
 	uint32_t options;
 	_Alignas(64) _Atomic uint32_t processes; /* indices given out */
-	_Alignas(64) _Atomic uint32_t wake;	 /* futex: writers bump it when a ring is half full */
-	_Atomic uint32_t sleeping;		 /* the reader waits on it */
-	_Alignas(64) _Atomic uint32_t off;	 /* the reader wants no more records */
+	_Alignas(64) _Atomic uint32_t wake; /* futex: writers bump it when a ring is half full */
+	_Atomic uint32_t sleeping;	    /* the reader waits on it */
+	_Alignas(64) _Atomic uint32_t off;  /* the reader wants no more records */
 };
 
 /* The reader holds a POSIX write lock on hub's first byte while it lives; so does each recorded
  * process on its ctl file (as long as the program does not close our descriptor). */
+struct hrr_progress {
+	uint64_t written; /* bytes of events.jsonl */
+	uint64_t next;	  /* number of the next call */
+	uint64_t calls, outputs, regions;
+	uint32_t group; /* ring whose group is not over, + 1; 0: none */
+};
+
 struct hrr_ctl {
 	_Atomic uint64_t magic;
 	uint32_t version;
-	uint32_t pid;	     /* as the process sees it */
-	uint64_t start;	     /* start time of the process, /proc/PID/stat field 22 */
-	uint64_t t0;	     /* CLOCK_MONOTONIC ns */
-	uint64_t realtime;   /* CLOCK_REALTIME at t0 */
-	uint32_t argc, envc; /* strings behind the struct, each with its NUL: argv, then NAME=VALUE */
-	uint32_t info;	     /* their bytes */
+	uint32_t pid;	   /* as the process sees it */
+	uint64_t start;	   /* start time of the process, /proc/PID/stat field 22 */
+	uint64_t t0;	   /* CLOCK_MONOTONIC ns */
+	uint64_t realtime; /* CLOCK_REALTIME at t0 */
+	uint32_t argc,
+	    envc;      /* strings behind the struct, each with its NUL: argv, then NAME=VALUE */
+	uint32_t info; /* their bytes */
 	_Alignas(64) _Atomic uint64_t seq; /* last number given */
 	_Alignas(64) _Atomic uint32_t rings;
 	_Atomic uint32_t files;
-	_Atomic uint32_t major;	  /* HIP major; 0: not known yet */
-	_Atomic uint32_t exiting; /* exit handlers have begun */
-	_Atomic uint64_t lost;	  /* records dropped */
+	_Atomic uint32_t major;	     /* HIP major; 0: not known yet */
+	_Atomic uint32_t exiting;    /* exit handlers have begun */
+	_Atomic uint64_t lost;	     /* records dropped */
 	_Atomic uint64_t lost_bytes; /* payload bytes that could not be kept */
+	_Alignas(64) _Atomic uint32_t settled;
+	struct hrr_progress progress[2];
 	_Alignas(64) _Atomic uint64_t not_recorded[HRR_API_COUNT];
 };
 
@@ -89,7 +103,7 @@ struct hrr_ring {
 	uint64_t size;
 	_Alignas(64) _Atomic uint64_t head;
 	_Alignas(64) _Atomic uint64_t tail;
-	_Atomic uint64_t printed;
+	uint64_t printed[2];
 	uint64_t spilled; /* the overflow file holds [spill_from, spilled) */
 	uint64_t spill_from;
 };
@@ -101,15 +115,15 @@ static inline unsigned char *hrr_ring_data(struct hrr_ring *r)
 
 /* --- records ------------------------------------------------------------- */
 enum hrr_rec_type {
-	HRR_R_PAD,    /* only size is meaningful; smaller than a header when 8 */
-	HRR_R_TID,    /* the thread that writes from here on: ret is its tid */
-	HRR_R_ENTER,  /* a call that releases (seq set) or may block (seq 0) has begun */
-	HRR_R_LEAVE,  /* a call has returned */
-	HRR_R_OUTPUT, /* struct hrr_rec_output */
-	HRR_R_OBJECT, /* struct hrr_rec_object */
-	HRR_R_KERNEL, /* struct hrr_rec_kernel */
-	HRR_R_REGION, /* struct hrr_rec_region */
-	HRR_R_RANGE,  /* struct hrr_rec_range */
+	HRR_R_PAD,     /* only size is meaningful; smaller than a header when 8 */
+	HRR_R_TID,     /* the thread that writes from here on: ret is its tid */
+	HRR_R_ENTER,   /* a call that releases (seq set) or may block (seq 0) has begun */
+	HRR_R_LEAVE,   /* a call has returned */
+	HRR_R_OUTPUT,  /* struct hrr_rec_output */
+	HRR_R_OBJECT,  /* struct hrr_rec_object */
+	HRR_R_KERNEL,  /* struct hrr_rec_kernel */
+	HRR_R_REGION,  /* struct hrr_rec_region */
+	HRR_R_RANGE,   /* struct hrr_rec_range */
 	HRR_R_RUNTIME, /* name of the HIP library behind the header */
 	HRR_R_END      /* of a group that HRR_F_MORE began */
 };
@@ -124,9 +138,10 @@ enum hrr_rec_flag {
 enum hrr_dir { HRR_DIR_NONE, HRR_DIR_H2D, HRR_DIR_D2H, HRR_DIR_D2D, HRR_DIR_H2H };
 
 struct hrr_rec {
-	uint32_t size; /* whole record, a multiple of 8 */
+	uint32_t size;			 /* whole record, a multiple of 8 */
 	uint8_t type, flags, dir, words; /* words: argument words behind the header */
-	uint64_t seq; /* the call's; OBJECT to RUNTIME: the last one given before, which it follows */
+	uint64_t
+	    seq; /* the call's; OBJECT to RUNTIME: the last one given before, which it follows */
 	uint64_t t, dur; /* ns since t0; ns */
 	int64_t ret;
 	uint16_t api;
@@ -135,15 +150,17 @@ struct hrr_rec {
 
 /* Behind the words of ENTER and LEAVE: attachments, each padded to 8. */
 enum hrr_att_tag {
-	HRR_A_VALUE,  /* what parameter `param` points to (strings without NUL) */
-	HRR_A_SRC,    /* struct hrr_bytes and, when file is 0, the bytes: the copy's source */
-	HRR_A_HOST,   /* struct hrr_bytes and bytes: host memory when the call began */
-	HRR_A_KERNEL, /* struct hrr_att_kernel and kernarg bytes */
-	HRR_A_SYMBOL, /* u64 object, u64 size, name */
-	HRR_A_IMAGE,  /* u64 object */
-	HRR_A_PENDING, /* u64 node (seq, 0: none), address, size: an output that is still on its way */
-	HRR_A_RET,    /* the string returned */
-	HRR_A_RANGE   /* struct hrr_rec_range's tail: memory this call made known (u64 base, size, kind) */
+	HRR_A_VALUE,   /* what parameter `param` points to (strings without NUL) */
+	HRR_A_SRC,     /* struct hrr_bytes and, when file is 0, the bytes: the copy's source */
+	HRR_A_HOST,    /* struct hrr_bytes and bytes: host memory when the call began */
+	HRR_A_KERNEL,  /* struct hrr_att_kernel and kernarg bytes */
+	HRR_A_SYMBOL,  /* u64 object, u64 size, name */
+	HRR_A_IMAGE,   /* u64 object */
+	HRR_A_PENDING, /* u64 node (seq, 0: none), address, size: an output that is still on its way
+			*/
+	HRR_A_RET,     /* the string returned */
+	HRR_A_RANGE    /* struct hrr_rec_range's tail: memory this call made known (u64 base, size,
+			  kind) */
 };
 struct hrr_att {
 	uint32_t len; /* bytes behind this header, unpadded */
@@ -168,10 +185,10 @@ struct hrr_att_kernel {
 
 struct hrr_rec_output {
 	struct hrr_rec r;
-	uint64_t call;	/* seq that delivered */
-	uint64_t node;	/* seq that made the node; 0: none */
+	uint64_t call;				     /* seq that delivered */
+	uint64_t node;				     /* seq that made the node; 0: none */
 	uint64_t width, height, depth, pitch, slice; /* height 0: not a rectangle */
-	struct hrr_bytes b; /* inline bytes behind */
+	struct hrr_bytes b;			     /* inline bytes behind */
 };
 
 struct hrr_rec_object {

@@ -8,8 +8,7 @@
 /* What a row asks of entering: its seq at entry, or a word that it has begun. */
 static inline bool enters(const struct hrr_api_row *row)
 {
-	return row->release != -1 ||
-	       (row->sync != HRR_SYNC_NONE && row->sync != HRR_SYNC_QUERY);
+	return row->release != -1 || (row->sync != HRR_SYNC_NONE && row->sync != HRR_SYNC_QUERY);
 }
 
 uint64_t hrr_take_seq(void)
@@ -88,8 +87,8 @@ void *hrr_shim_enter(struct hrr_call *c, enum hrr_api api, uint64_t *a)
 		real = hrr_resolve(api);
 	if (t->depth++ != 0)
 		return real; /* the run time calling itself */
-	if (__builtin_expect(t->gen == 0 || t->gen != atomic_load_explicit(&p->gen, memory_order_acquire),
-			     0)) {
+	if (__builtin_expect(
+		t->gen == 0 || t->gen != atomic_load_explicit(&p->gen, memory_order_acquire), 0)) {
 		enter_slow(c, t, real);
 		p = hrr_proc;
 	} else if (t->ring != NULL) {

@@ -101,6 +101,40 @@ fail:
 	return rc;
 }
 
+int hrr_archive_reopen(struct hrr_archive **ret, const char *dir, struct hrr_diag *diag)
+{
+	struct hrr_archive_manifest have;
+	struct timespec now;
+	int rc = hrr_archive_manifest(dir, &have, diag);
+
+	if (rc < 0)
+		return rc == -ENOENT ? hrr_diag_set(diag, rc, "%s: not an archive", dir) : rc;
+	if (have.running)
+		return hrr_diag_set(diag, -EBUSY, "%s: its hrr-capture (process %u) lives", dir,
+				    have.writer);
+	struct hrr_archive *a = calloc(1, sizeof *a);
+	char *blobs = hrr_path_join(dir, "blobs");
+	if (a == NULL || blobs == NULL || (a->path = strdup(dir)) == NULL) {
+		free(a);
+		free(blobs);
+		return hrr_diag_set(diag, -ENOMEM, "out of memory");
+	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	a->start = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	hrr_boot_id(a->boot, sizeof a->boot);
+	a->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	rc = a->dir < 0 ? hrr_diag_set(diag, -errno, "cannot open archive %s: %s", dir,
+				       strerror(errno))
+			: hrr_blobs_open(&a->blobs, blobs, false, diag);
+	free(blobs);
+	if (rc < 0) {
+		hrr_archive_close(a);
+		return rc;
+	}
+	*ret = a;
+	return 0;
+}
+
 struct hrr_blobs *hrr_archive_blobs(struct hrr_archive *a)
 {
 	return a->blobs;

@@ -11,6 +11,8 @@ struct hrr_archive;
 
 /* Makes DIR (0700; -EEXIST when it is there), DIR/blobs and DIR/manifest.json (state "running"). */
 int hrr_archive_create(struct hrr_archive **ret, const char *dir, struct hrr_diag *diag);
+/* An archive whose writer is gone, to be finished (hrr-capture --recover). -ENOENT: no archive. */
+int hrr_archive_reopen(struct hrr_archive **ret, const char *dir, struct hrr_diag *diag);
 struct hrr_blobs *hrr_archive_blobs(struct hrr_archive *a);
 /* DIR/pid-PID or DIR/pid-PID.IMAGE with events.jsonl, made on first use; the returned fd (O_APPEND,
  * 0600) is the caller's. */

@@ -1,0 +1,331 @@
+#include "lib/collect/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/hip/codeobj.h"
+
+static const char *const dirs[] = {NULL, "h2d", "d2h", "d2d", "h2h"};
+
+#define LIT(b, s) hrr_buf_add(b, s, sizeof(s) - 1)
+
+static void put_blob(struct hrr_buf *b, const struct hrr_id *id)
+{
+	char text[HRR_ID_TEXT + 1];
+
+	hrr_id_text(id, text);
+	hrr_buf_addc(b, '"');
+	hrr_buf_add(b, text, HRR_ID_TEXT);
+	hrr_buf_addc(b, '"');
+}
+
+static bool bytes_of(const struct hrr_att *a, struct hrr_bytes *x)
+{
+	if (a->len < sizeof *x)
+		return false;
+	memcpy(x, att_data(a), sizeof *x);
+	return x->file != 0 || x->size <= a->len - sizeof *x;
+}
+
+static void put_blobs(struct process *p, struct hrr_buf *b, const struct hrr_rec *r,
+		      const struct atts *x)
+{
+	struct hrr_bytes y;
+	struct hrr_id id;
+
+	if (x->src != NULL && bytes_of(x->src, &y) &&
+	    store_bytes(p, &y, att_data(x->src) + sizeof y, &id)) {
+		LIT(b, ",\"blobs\":{\"src\":");
+		put_blob(b, &id);
+		hrr_buf_addc(b, '}');
+	} else if (x->image != NULL && x->image->len >= 8) {
+		uint64_t object;
+		memcpy(&object, att_data(x->image), 8);
+		if (object < p->n_objects && p->objects[object].known) {
+			LIT(b, ",\"blobs\":{\"image\":");
+			put_blob(b, &p->objects[object].id);
+			hrr_buf_addc(b, '}');
+		}
+	}
+	(void)r;
+}
+
+static void put_host(struct process *p, struct hrr_buf *b, const struct atts *x)
+{
+	bool first = true;
+	struct hrr_bytes y;
+	struct hrr_id id;
+
+	for (const struct hrr_att *a = x->first; a < x->end; a = att_next(a, x->end)) {
+		if (a->tag != HRR_A_HOST || !bytes_of(a, &y) ||
+		    !store_bytes(p, &y, att_data(a) + sizeof y, &id))
+			continue;
+		if (first)
+			LIT(b, ",\"host\":[");
+		else
+			hrr_buf_addc(b, ',');
+		first = false;
+		LIT(b, "{\"addr\":");
+		hrr_json_put_addr(b, y.addr);
+		LIT(b, ",\"size\":");
+		hrr_buf_addu(b, y.size);
+		LIT(b, ",\"blob\":");
+		put_blob(b, &id);
+		hrr_buf_addc(b, '}');
+	}
+	if (!first)
+		hrr_buf_addc(b, ']');
+}
+
+/* Byte offsets where an address stands: the whole argument, or any word of a structure that lies in
+ * memory alive at this call. */
+static void put_ptr(struct process *p, struct hrr_buf *b, const struct hrr_rec_arg *a,
+		    const unsigned char *v)
+{
+	uint64_t w;
+	bool first = true;
+
+	if (a->kind == HRR_ARG_POINTER && a->size == 8) {
+		memcpy(&w, v, 8);
+		if (w != 0)
+			LIT(b, ",\"ptr\":[0]");
+		return;
+	}
+	if (a->kind != HRR_ARG_VALUE)
+		return;
+	for (uint32_t i = 0; i + 8 <= a->size; i++) {
+		memcpy(&w, v + i, 8);
+		if (w < 4096 || !is_address(p, w))
+			continue;
+		if (first)
+			LIT(b, ",\"ptr\":[");
+		else
+			hrr_buf_addc(b, ',');
+		first = false;
+		hrr_buf_addu(b, i);
+	}
+	if (!first)
+		hrr_buf_addc(b, ']');
+}
+
+static void put_triple(struct hrr_buf *b, const uint32_t *d)
+{
+	hrr_buf_addc(b, '[');
+	hrr_buf_addu(b, d[0]);
+	hrr_buf_addc(b, ',');
+	hrr_buf_addu(b, d[1]);
+	hrr_buf_addc(b, ',');
+	hrr_buf_addu(b, d[2]);
+	hrr_buf_addc(b, ']');
+}
+
+static void put_kernel(struct process *p, struct hrr_buf *b, const struct hrr_att *a)
+{
+	struct hrr_att_kernel k;
+
+	if (a->len < sizeof k)
+		return;
+	memcpy(&k, att_data(a), sizeof k);
+	const unsigned char *v = att_data(a) + sizeof k;
+	if (k.kernel == 0 || k.kernel >= p->n_kernels || !p->kernels[k.kernel].known)
+		return; /* the launch is recorded, what it launched is not known */
+	const struct kernel *kn = &p->kernels[k.kernel];
+	hrr_buf_add(b, kn->head.data, kn->head.len);
+	LIT(b, ",\"grid\":");
+	put_triple(b, k.grid);
+	LIT(b, ",\"block\":");
+	put_triple(b, k.block);
+	LIT(b, ",\"lds\":");
+	hrr_buf_addu(b, k.lds);
+	LIT(b, ",\"args\":[");
+	for (uint32_t i = 0; i < kn->n_args; i++) {
+		const struct hrr_rec_arg *x = &kn->args[i];
+		if ((uint64_t)x->offset + x->size > k.size || k.size > a->len - sizeof k)
+			break;
+		if (i > 0)
+			hrr_buf_addc(b, ',');
+		LIT(b, "{\"offset\":");
+		hrr_buf_addu(b, x->offset);
+		LIT(b, ",\"size\":");
+		hrr_buf_addu(b, x->size);
+		LIT(b, ",\"hex\":");
+		hrr_json_put_hex(b, v + x->offset, x->size);
+		put_ptr(p, b, x, v + x->offset);
+		hrr_buf_addc(b, '}');
+	}
+	LIT(b, "]}");
+}
+
+static void put_symbol(struct process *p, struct hrr_buf *b, const struct hrr_att *a)
+{
+	uint64_t v[2];
+
+	if (a->len < sizeof v)
+		return;
+	memcpy(v, att_data(a), sizeof v);
+	LIT(b, ",\"symbol\":{\"name\":");
+	hrr_json_put_str(b, (const char *)att_data(a) + sizeof v, a->len - sizeof v);
+	if (v[0] != 0 && v[0] < p->n_objects && p->objects[v[0]].known) {
+		LIT(b, ",\"object\":");
+		put_blob(b, &p->objects[v[0]].id);
+	}
+	LIT(b, ",\"size\":");
+	hrr_buf_addu(b, v[1]);
+	hrr_buf_addc(b, '}');
+}
+
+/* The member ret, or NULL for success. */
+static const char *ret_text(const struct hrr_api_row *row, const struct hrr_rec *r,
+			    const struct atts *x, struct hrr_buf *b)
+{
+	const char *name;
+
+	b->len = 0;
+	switch (row->ret) {
+	case HRR_RET_ERROR:
+		if (r->ret == 0)
+			return NULL;
+		name = hrr_error_name((int)r->ret);
+		if (name != NULL)
+			return name;
+		hrr_buf_addf(b, "%lld", (long long)r->ret);
+		break;
+	case HRR_RET_INT:
+		hrr_buf_addf(b, "%lld", (long long)(int)r->ret);
+		break;
+	case HRR_RET_FATBIN:
+		hrr_json_put_addr(b, (uint64_t)r->ret);
+		break;
+	case HRR_RET_STR:
+		if (x->ret == NULL)
+			return NULL;
+		hrr_json_put_str(b, (const char *)att_data(x->ret), x->ret->len);
+		break;
+	default:
+		return NULL;
+	}
+	return hrr_buf_str(b);
+}
+
+static void remember(struct process *p, struct queue *q, const struct hrr_rec *r,
+		     const struct atts *x)
+{
+	uint64_t v[4];
+
+	for (const struct hrr_att *a = x->first; a < x->end; a = att_next(a, x->end)) {
+		if (a->tag == HRR_A_RANGE && a->len >= 32) {
+			memcpy(v, att_data(a), 32);
+			learn_range(p, v[0], v[1], v[2], v[3] != 0);
+		} else if (a->tag == HRR_A_PENDING && a->len >= 24) {
+			struct pending *y = calloc(1, sizeof *y);
+			if (y == NULL)
+				continue;
+			memcpy(v, att_data(a), 24);
+			y->call = r->seq;
+			y->node = v[0];
+			y->addr = v[1];
+			y->size = v[2];
+			y->t = r->t + r->dur;
+			y->tid = q->tid;
+			*p->pending_last = y;
+			p->pending_last = &y->next;
+		}
+	}
+}
+
+void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, bool returned)
+{
+	struct hrr_buf *b = &p->out;
+	struct atts x;
+
+	if (r->api >= HRR_API_COUNT)
+		return;
+	const struct hrr_api_row *row = &hrr_api_table[r->api];
+	if (p->major == 0)
+		p->major = (int)atomic_load_explicit(&p->ctl->major, memory_order_relaxed);
+	atts_read(r, &x);
+	uint64_t seq = returned && r->seq != 0 ? out_seq(p, r->seq) : out_seq(p, p->next);
+	struct hrr_write_call c = {.p = p->p,
+				   .seq = seq,
+				   .t = r->t,
+				   .dur = r->dur,
+				   .tid = q->tid,
+				   .api = row->name,
+				   .ret = returned ? ret_text(row, r, &x, &p->c->scratch) : "none"};
+	p->calls++;
+	hrr_write_call(b, &c);
+	print_args(b, r, &x, p->major != 0 ? p->major : 5);
+	hrr_buf_addc(b, '}');
+	if (r->dir > 0 && r->dir < 5 && returned) {
+		LIT(b, ",\"dir\":\"");
+		hrr_buf_add(b, dirs[r->dir], 3);
+		hrr_buf_addc(b, '"');
+	}
+	if (x.src != NULL || x.image != NULL)
+		put_blobs(p, b, r, &x);
+	put_host(p, b, &x);
+	if (x.kernel != NULL)
+		put_kernel(p, b, x.kernel);
+	if (x.symbol != NULL)
+		put_symbol(p, b, x.symbol);
+	hrr_write_call_end(b);
+	if (returned)
+		remember(p, q, r, &x);
+}
+
+static void resolved(struct process *p, const struct hrr_rec_output *o)
+{
+	for (struct pending **pp = &p->pending; *pp != NULL; pp = &(*pp)->next) {
+		struct pending *y = *pp;
+		if (y->call != o->call || y->node != o->node || y->addr != o->b.addr)
+			continue;
+		*pp = y->next;
+		if (y->next == NULL)
+			p->pending_last = pp;
+		free(y);
+		return;
+	}
+}
+
+void print_output(struct process *p, struct queue *q, const struct hrr_rec *r)
+{
+	const struct hrr_rec_output *o = (const struct hrr_rec_output *)(const void *)r;
+	struct hrr_write_output w = {.p = p->p,
+				     .seq = out_seq(p, o->call),
+				     .node = o->node != 0 ? (int64_t)out_seq(p, o->node) : -1,
+				     .t = r->t,
+				     .tid = q->tid,
+				     .addr = o->b.addr,
+				     .size = o->b.size,
+				     .width = o->width,
+				     .height = o->height,
+				     .depth = o->depth,
+				     .pitch = o->pitch,
+				     .slice = o->slice};
+
+	resolved(p, o);
+	p->outputs++;
+	if ((o->b.file == 0 && o->b.size > r->size - sizeof *o) ||
+	    !store_bytes(p, &o->b, o + 1, &w.blob)) {
+		w.unknown = true;
+		w.reason = "the bytes could not be read or kept";
+	}
+	hrr_write_output(&p->out, &w);
+}
+
+void print_unknown(struct process *p, const struct pending *y, const char *why)
+{
+	struct hrr_write_output w = {.p = p->p,
+				     .seq = out_seq(p, y->call),
+				     .node = y->node != 0 ? (int64_t)out_seq(p, y->node) : -1,
+				     .t = y->t,
+				     .tid = y->tid,
+				     .addr = y->addr,
+				     .size = y->size,
+				     .unknown = true,
+				     .reason = why};
+
+	p->outputs++;
+	hrr_write_output(&p->out, &w);
+}

@@ -1,0 +1,164 @@
+#ifndef HRR_COLLECT_PRIVATE_H
+#define HRR_COLLECT_PRIVATE_H
+
+#include "lib/base/buf.h"
+#include "lib/base/id.h"
+#include "lib/base/range.h"
+#include "lib/collect/collect.h"
+#include "lib/preload/ring.h"
+#include "lib/stream/write.h"
+
+/*
+ * queue.c   one ring as an endless run of bytes     order.c   rings of a process in one order
+ * print.c   a call as a line                        values.c  arguments by the table
+ * bytes.c   payloads into blobs                     known.c   kernels, objects, addresses
+ * collect.c hub, processes, ends
+ */
+
+/* One ring. Positions as in ring.h; what was moved out of the ring lies in the overflow file. */
+struct queue {
+	struct hrr_ring *ring; /* mapped; NULL: not there yet */
+	uint64_t size;
+	uint64_t rd;   /* next byte to look at */
+	uint64_t head; /* as seen in this round */
+	uint32_t tid;
+	int spill_fd;
+	char *spill; /* mapping of the overflow file, [spill_from, spill_end) */
+	size_t spill_cap;
+	uint64_t spill_from, spill_end;
+	struct hrr_buf entered; /* the ENTER record without number whose LEAVE has not come */
+	uint64_t key;		/* order of the record at rd, see order.c */
+	bool damaged;
+};
+/* slot: which printed[] to go on from; -1: from the beginning. */
+int queue_open(struct queue *q, const char *path, const char *spill_path, int slot);
+void queue_close(struct queue *q);
+/* The record at position pos (whole and below head), or NULL: not there yet. */
+const struct hrr_rec *queue_at(struct queue *q, uint64_t pos);
+/* The next record that stands for something: steps over PAD, TID and unnumbered ENTER. */
+const struct hrr_rec *queue_peek(struct queue *q);
+void queue_next(struct queue *q, const struct hrr_rec *r);
+/* Makes room in the ring though its records cannot be used yet. */
+int queue_spill(struct queue *q, const char *path);
+/* Lines up to rd are written out: gives their space back. */
+void queue_settle(struct queue *q);
+
+struct object {
+	struct hrr_id id;
+	bool known;
+};
+struct kernel {
+	bool known;
+	uint64_t object;
+	uint32_t n_args;
+	struct hrr_rec_arg *args;
+	struct hrr_buf head; /* {"name":"…","object":"…" */
+};
+struct pending {
+	struct pending *next;
+	uint64_t call, node, addr, size, t;
+	uint32_t tid;
+};
+
+struct process {
+	struct hrr_collect *c;
+	uint32_t index;	     /* in the scratch folder */
+	struct hrr_ctl *ctl; /* mapped; NULL: not there yet */
+	int ctl_fd;
+	uint32_t pid, image;
+	int64_t p; /* index in a merged stream, -1: none */
+	int fd;
+	bool closed, dead, killed, cut, started, restoring;
+	unsigned quiet; /* rounds without a record */
+	struct queue *q;
+	uint32_t n_q, cap_q;
+	struct queue *group; /* its records come one after the other until END */
+	uint64_t next;	     /* number of the next call to print, as taken by the program */
+	uint64_t *gaps; /* numbers never used: taken by calls that did not get to their record */
+	size_t n_gaps, cap_gaps;
+	uint64_t written;	 /* bytes of the stream */
+	uint32_t slot;		 /* ctl->settled */
+	struct hrr_buf payloads; /* numbers of payload files whose lines are not written yet */
+	struct hrr_buf out;
+	int major;
+	uint64_t calls, outputs, regions, lost_outputs, lost, lost_bytes, not_recorded;
+	struct hrr_buf known; /* to be appended to pI.known */
+	int known_fd;
+	struct object *objects;
+	uint64_t n_objects;
+	struct kernel *kernels;
+	uint64_t n_kernels;
+	struct hrr_ranges *ranges;
+	struct pending *pending, **pending_last;
+};
+
+struct hrr_collect {
+	struct hrr_collect_options opt;
+	struct hrr_hub *hub;
+	int hub_fd;
+	struct process **p;
+	uint32_t n_p;
+	struct hrr_buf scratch; /* for building */
+	bool dead_output;	/* it could not be written */
+	bool recover;
+	uint64_t bytes;
+	const char *limit;
+	uint64_t checked_free;
+	struct hrr_id *seen; /* ids stored lately, by hash */
+	char boot[64];
+	struct hrr_diag failure; /* the first thing that went wrong with the output */
+};
+
+/* --- order.c --- */
+uint64_t out_seq(const struct process *p, uint64_t seq);
+/* 1: something was taken. final: the process is dead and nothing more can come. */
+int process_drain(struct process *p, bool final);
+
+/* --- print.c --- */
+void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, bool returned);
+void print_output(struct process *p, struct queue *q, const struct hrr_rec *r);
+void print_unknown(struct process *p, const struct pending *x, const char *why);
+
+/* --- values.c --- */
+struct atts { /* attachments of a record, by parameter and by kind */
+	const struct hrr_att *value[16];
+	const struct hrr_att *src, *kernel, *symbol, *image, *ret;
+	const struct hrr_att *first, *end; /* of all, to walk for the others */
+};
+static inline const unsigned char *att_data(const struct hrr_att *a)
+{
+	return (const unsigned char *)(a + 1);
+}
+const struct hrr_att *att_next(const struct hrr_att *a, const struct hrr_att *end);
+void atts_read(const struct hrr_rec *r, struct atts *a);
+void print_args(struct hrr_buf *b, const struct hrr_rec *r, const struct atts *a, int major);
+
+/* --- bytes.c --- */
+/* The blob of these bytes; false: they are not known (or cannot be stored). */
+bool store_bytes(struct process *p, const struct hrr_bytes *x, const void *inline_data,
+		 struct hrr_id *ret);
+/* Removes the payload files that lines already written name. */
+void remove_payloads(struct process *p);
+
+/* --- known.c --- */
+void learn_object(struct process *p, const struct hrr_rec *r);
+void learn_kernel(struct process *p, const struct hrr_rec *r);
+void learn_range(struct process *p, uint64_t base, uint64_t size, uint64_t kind, bool add);
+bool is_address(const struct process *p, uint64_t word);
+void known_object(struct process *p, uint64_t number, const struct hrr_id *id);
+void known_release(struct process *p);
+
+/* --- recover.c --- */
+void known_note(struct process *p, uint32_t what, uint64_t number, const struct hrr_id *id,
+		const uint64_t range[4], const struct hrr_rec *r);
+void known_save(struct process *p);
+int recover_stream(struct process *p);
+
+/* --- collect.c --- */
+void process_path(const struct process *p, const char *kind, uint32_t n, char *path, size_t size);
+int process_start(struct process *p);
+void write_header(struct process *p);
+void process_flush(struct process *p);
+void fail_output(struct hrr_collect *c, const struct hrr_diag *diag);
+
+#endif

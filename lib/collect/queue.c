@@ -1,0 +1,185 @@
+#include "lib/collect/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int queue_open(struct queue *q, const char *path, const char *spill_path, int slot)
+{
+	struct stat st;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || st.st_size < (off_t)(HRR_RING_HEADER + HRR_RING_MIN)) {
+		close(fd);
+		return -EAGAIN; /* being made */
+	}
+	struct hrr_ring *r =
+	    mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (r == MAP_FAILED)
+		return -errno;
+	if (atomic_load_explicit(&r->magic, memory_order_acquire) != HRR_RING_MAGIC) {
+		munmap(r, (size_t)st.st_size);
+		return -EAGAIN;
+	}
+	if (r->version != HRR_RING_VERSION || (r->size & (r->size - 1)) != 0 ||
+	    r->size != (uint64_t)st.st_size - HRR_RING_HEADER) {
+		munmap(r, (size_t)st.st_size);
+		return -EINVAL;
+	}
+	*q = (struct queue){.ring = r, .size = r->size, .spill_fd = -1};
+	q->rd = slot >= 0 ? r->printed[slot] : 0;
+	if (slot >= 0 && r->spilled > q->rd) {
+		int s = open(spill_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		size_t n = r->spilled - r->spill_from;
+		if (s >= 0 && fstat(s, &st) == 0 && (uint64_t)st.st_size >= n) {
+			q->spill = mmap(NULL, n, PROT_READ, MAP_SHARED, s, 0);
+			if (q->spill == MAP_FAILED) {
+				q->spill = NULL;
+			} else {
+				q->spill_cap = n;
+				q->spill_from = r->spill_from;
+				q->spill_end = r->spilled;
+			}
+		}
+		if (s >= 0)
+			q->spill_fd = s;
+	}
+	q->head = q->rd;
+	return 0;
+}
+
+void queue_close(struct queue *q)
+{
+	if (q->ring != NULL)
+		munmap(q->ring, HRR_RING_HEADER + q->size);
+	if (q->spill != NULL)
+		munmap(q->spill, q->spill_cap);
+	if (q->spill_fd >= 0)
+		close(q->spill_fd);
+	hrr_buf_release(&q->entered);
+	*q = (struct queue){.spill_fd = -1};
+}
+
+const struct hrr_rec *queue_at(struct queue *q, uint64_t pos)
+{
+	const unsigned char *at;
+	uint64_t room;
+
+	if (pos >= q->head || q->damaged)
+		return NULL;
+	if (pos < q->spill_end) {
+		at = (const unsigned char *)q->spill + (pos - q->spill_from);
+		room = q->spill_end - pos;
+	} else {
+		at = hrr_ring_data(q->ring) + (pos & (q->size - 1));
+		room = q->size - (pos & (q->size - 1));
+	}
+	const struct hrr_rec *r = (const struct hrr_rec *)(const void *)at;
+	uint64_t n = r->size;
+	/* The program can write into its rings: never believe a size. */
+	if (n < 8 || n % 8 != 0 || n > room || n > q->head - pos ||
+	    (r->type != HRR_R_PAD && n < sizeof *r)) {
+		q->damaged = true;
+		return NULL;
+	}
+	return r;
+}
+
+const struct hrr_rec *queue_peek(struct queue *q)
+{
+	for (;;) {
+		const struct hrr_rec *r = queue_at(q, q->rd);
+		if (r == NULL)
+			return NULL;
+		if (r->type == HRR_R_TID) {
+			q->tid = (uint32_t)r->ret;
+		} else if (r->type == HRR_R_ENTER && r->seq == 0) {
+			q->entered.len = 0;
+			hrr_buf_add(&q->entered, r, r->size);
+		} else if (r->type != HRR_R_PAD) {
+			return r;
+		}
+		q->rd += r->size;
+	}
+}
+
+void queue_next(struct queue *q, const struct hrr_rec *r)
+{
+	q->rd += r->size;
+	if (q->spill_end != 0 && q->rd >= q->spill_end) {
+		if (q->spill != NULL)
+			munmap(q->spill, q->spill_cap);
+		q->spill = NULL;
+		q->spill_end = 0;
+		/* The file is emptied by queue_settle, once what it held is written. */
+	}
+}
+
+static int write_all(int fd, const void *data, size_t n)
+{
+	const char *p = data;
+
+	while (n > 0) {
+		ssize_t w = write(fd, p, n);
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w <= 0)
+			return w < 0 ? -errno : -EIO;
+		p += w;
+		n -= (size_t)w;
+	}
+	return 0;
+}
+
+int queue_spill(struct queue *q, const char *path)
+{
+	uint64_t from = q->spill_end != 0 ? q->spill_end : q->rd;
+	uint64_t n = q->head - from;
+
+	if (n == 0 || q->damaged)
+		return 0;
+	if (q->spill_fd < 0)
+		q->spill_fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (q->spill_fd < 0)
+		return -errno;
+	if (q->spill_end == 0) {
+		if (ftruncate(q->spill_fd, 0) < 0 || lseek(q->spill_fd, 0, SEEK_SET) < 0)
+			return -errno;
+		q->spill_from = q->rd;
+		q->ring->spill_from = q->rd;
+	}
+	const unsigned char *data = hrr_ring_data(q->ring);
+	uint64_t off = from & (q->size - 1), first = q->size - off < n ? q->size - off : n;
+	int rc = write_all(q->spill_fd, data + off, first);
+	if (rc == 0 && first < n)
+		rc = write_all(q->spill_fd, data, n - first);
+	if (rc < 0)
+		return rc;
+	size_t whole = q->head - q->spill_from;
+	if (q->spill != NULL)
+		munmap(q->spill, q->spill_cap);
+	q->spill = mmap(NULL, whole, PROT_READ, MAP_SHARED, q->spill_fd, 0);
+	if (q->spill == MAP_FAILED) {
+		q->spill = NULL;
+		q->damaged = true; /* what is in the file can still be recovered */
+		return -ENOMEM;
+	}
+	q->spill_cap = whole;
+	q->spill_end = q->head;
+	q->ring->spilled = q->head;
+	atomic_store_explicit(&q->ring->tail, q->head, memory_order_release);
+	return 0;
+}
+
+void queue_settle(struct queue *q)
+{
+	if (q->spill_end == 0)
+		atomic_store_explicit(&q->ring->tail, q->rd, memory_order_release);
+}

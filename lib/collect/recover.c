@@ -1,0 +1,168 @@
+#include "lib/collect/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * Going on where another hrr-capture was killed. Three things tell where that
+ * is: `printed` in each ring (or its overflow file), the last whole line of
+ * events.jsonl, and pI.known, to which every object, kernel and range is
+ * appended before the ring gives up its record.
+ */
+struct saved {
+	uint32_t size;	 /* of all, a multiple of 8 */
+	uint32_t what;	 /* enum hrr_rec_type: OBJECT, KERNEL (its record behind), RANGE */
+	uint64_t number; /* object */
+	struct hrr_id id;
+	uint64_t base, bytes, kind, add; /* RANGE */
+};
+
+void known_note(struct process *p, uint32_t what, uint64_t number, const struct hrr_id *id,
+		const uint64_t range[4], const struct hrr_rec *r)
+{
+	struct saved s = {.size = sizeof s, .what = what, .number = number};
+
+	if (p->restoring)
+		return;
+	if (id != NULL)
+		s.id = *id;
+	if (range != NULL) {
+		s.base = range[0];
+		s.bytes = range[1];
+		s.kind = range[2];
+		s.add = range[3];
+	}
+	if (r != NULL)
+		s.size += r->size;
+	hrr_buf_add(&p->known, &s, sizeof s);
+	if (r != NULL)
+		hrr_buf_add(&p->known, r, r->size);
+}
+
+void known_save(struct process *p)
+{
+	char path[4352];
+
+	if (p->known.len == 0)
+		return;
+	if (p->known_fd < 0) {
+		process_path(p, "known", UINT32_MAX, path, sizeof path);
+		p->known_fd =
+		    open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	}
+	if (p->known_fd >=
+	    0) /* a help for recovery only: what does not fit is not missed otherwise */
+		(void)!write(p->known_fd, p->known.data, p->known.len);
+	p->known.len = 0;
+}
+
+static int read_file(const char *path, struct hrr_buf *b)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		if (hrr_buf_reserve(b, 1 << 20) < 0) {
+			close(fd);
+			return -ENOMEM;
+		}
+		ssize_t n = read(fd, b->data + b->len, 1 << 20);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			close(fd);
+			return n < 0 ? -errno : 0;
+		}
+		b->len += (size_t)n;
+	}
+}
+
+static void restore_known(struct process *p)
+{
+	struct hrr_buf b = {0};
+	char path[4352];
+	struct saved s;
+
+	process_path(p, "known", UINT32_MAX, path, sizeof path);
+	if (read_file(path, &b) < 0)
+		b.len = 0;
+	p->restoring = true;
+	for (size_t at = 0; at + sizeof s <= b.len; at += s.size) {
+		memcpy(&s, b.data + at, sizeof s);
+		if (s.size < sizeof s || s.size % 8 != 0 || s.size > b.len - at)
+			break;
+		const struct hrr_rec *r =
+		    (const struct hrr_rec *)(const void *)(b.data + at + sizeof s);
+		if (s.what == HRR_R_OBJECT)
+			known_object(p, s.number, &s.id);
+		else if (s.what == HRR_R_RANGE)
+			learn_range(p, s.base, s.bytes, s.kind, s.add != 0);
+		else if (s.what == HRR_R_KERNEL &&
+			 s.size >= sizeof s + sizeof(struct hrr_rec_kernel) &&
+			 r->size == s.size - sizeof s)
+			learn_kernel(p, r);
+	}
+	p->restoring = false;
+	hrr_buf_release(&b);
+}
+
+/* Cuts the stream to what is known to be written, and goes on from there. */
+static int resume(struct process *p, const char *path)
+{
+	p->slot = atomic_load(&p->ctl->settled) & 1;
+	const struct hrr_progress *x = &p->ctl->progress[p->slot];
+	int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < x->written ||
+	    ftruncate(fd, (off_t)x->written) < 0) {
+		close(fd);
+		return -EINVAL;
+	}
+	p->fd = fd;
+	p->written = x->written;
+	p->next = x->next != 0 ? x->next : 1;
+	p->calls = x->calls;
+	p->outputs = x->outputs;
+	p->regions = x->regions;
+	return 0;
+}
+
+int recover_stream(struct process *p)
+{
+	struct hrr_collect *c = p->c;
+	struct hrr_diag diag = {0};
+	char path[4352];
+	const char *slash = strrchr(c->opt.scratch, '/');
+
+	if (p->image == 0)
+		snprintf(path, sizeof path, "%.*s/pid-%u/events.jsonl",
+			 (int)(slash - c->opt.scratch), c->opt.scratch, p->pid);
+	else
+		snprintf(path, sizeof path, "%.*s/pid-%u.%u/events.jsonl",
+			 (int)(slash - c->opt.scratch), c->opt.scratch, p->pid, p->image);
+	int rc = resume(p, path);
+	p->started = true;
+	if (rc == -ENOENT) {
+		rc = hrr_archive_process(c->opt.archive, p->pid, p->image, &p->fd, &diag);
+		if (rc == 0)
+			write_header(p);
+	} else if (rc == 0 && p->written == 0) {
+		write_header(p);
+	}
+	if (rc < 0) {
+		if (diag.what[0] == '\0')
+			hrr_diag_set(&diag, rc, "cannot go on with %s: %s", path, strerror(-rc));
+		fail_output(c, &diag);
+	}
+	restore_known(p);
+	return 0;
+}

@@ -1,0 +1,178 @@
+/* calls SUBJECT [N]: HIP calls on the stub, for t/50-capture.bats and the bench. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hip_proto.h"
+
+hipError_t hipInit(unsigned int flags);
+hipError_t hipGetDevice(int *device);
+hipError_t hipSetDevice(int device);
+hipError_t hipMalloc(void **ptr, size_t size);
+hipError_t hipFree(void *ptr);
+hipError_t hipHostMalloc(void **ptr, size_t size, unsigned int flags);
+hipError_t hipHostFree(void *ptr);
+hipError_t hipMemcpy(void *dst, void *src, size_t size, int kind);
+hipError_t hipMemcpyAsync(void *dst, void *src, size_t size, int kind, hipStream_t stream);
+hipError_t hipStreamCreate(hipStream_t *stream);
+hipError_t hipStreamSynchronize(hipStream_t stream);
+hipError_t hipMallocArray(void *array, void *desc, size_t w, size_t h, unsigned int flags);
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static int small(long n)
+{
+	int d;
+
+	for (long i = 0; i < n; i++)
+		if (hipGetDevice(&d) != hipSuccess)
+			return 1;
+	return 0;
+}
+
+static void *small_thread(void *n)
+{
+	small((long)(intptr_t)n);
+	return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* ns per call over batches of 100: median and 99th percentile. */
+static void *timed_thread(void *arg)
+{
+	long n = (long)(intptr_t)arg / 100;
+	uint64_t *t = calloc((size_t)n, sizeof *t);
+	uint64_t clock = now();
+
+	for (int i = 0; i < 1000; i++)
+		now();
+	clock = (now() - clock) / 1000;
+	for (long i = 0; i < n; i++) {
+		uint64_t from = now();
+		small(100);
+		t[i] = now() - from;
+		if (getenv("CALLS_PAUSE") != NULL) /* the ring shall not fill */
+			usleep(200);
+	}
+	qsort(t, (size_t)n, sizeof *t, compare);
+	printf("median %.1f p99 %.1f ns/call, clock %llu ns\n", (double)t[n / 2] / 100,
+	       (double)t[n * 99 / 100] / 100, (unsigned long long)clock);
+	free(t);
+	return NULL;
+}
+
+static int copies(long n, size_t size)
+{
+	char *host = malloc(size), *back = malloc(size);
+	void *dev;
+
+	if (hipMalloc(&dev, size) != hipSuccess)
+		return 1;
+	for (long i = 0; i < n; i++) {
+		memset(host, (int)i + 1, size);
+		if (hipMemcpy(dev, host, size, hipMemcpyHostToDevice) != hipSuccess ||
+		    hipMemcpy(back, dev, size, hipMemcpyDeviceToHost) != hipSuccess ||
+		    memcmp(host, back, size) != 0)
+			return 1;
+	}
+	hipFree(dev);
+	free(host);
+	free(back);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "small";
+	long n = argc > 2 ? atol(argv[2]) : 10;
+	pthread_t th[64];
+
+	if (strcmp(what, "small") == 0)
+		return small(n);
+	if (strcmp(what, "nothing") == 0)
+		return 0;
+	if (strcmp(what, "timed") == 0) {
+		small(1000);
+		timed_thread((void *)(intptr_t)n);
+		return 0;
+	}
+	if (strcmp(what, "timed2") == 0) {
+		small(1000);
+		for (int i = 0; i < 2; i++)
+			pthread_create(&th[i], NULL, timed_thread, (void *)(intptr_t)n);
+		for (int i = 0; i < 2; i++)
+			pthread_join(th[i], NULL);
+		return 0;
+	}
+	if (strcmp(what, "threads") == 0) {
+		for (int i = 0; i < 64; i++)
+			pthread_create(&th[i], NULL, small_thread, (void *)(intptr_t)n);
+		for (int i = 0; i < 64; i++)
+			pthread_join(th[i], NULL);
+		return 0;
+	}
+	if (strcmp(what, "copies") == 0)
+		return copies(n, argc > 3 ? (size_t)atol(argv[3]) : 4096);
+	if (strcmp(what, "exit") == 0) {
+		small(1);
+		return (int)n;
+	}
+	if (strcmp(what, "signal") == 0) {
+		small(1);
+		kill(getpid(), (int)n);
+		return 0;
+	}
+	if (strcmp(what, "hang") == 0) { /* with STUB_HANG: a call that never returns */
+		hipStream_t s;
+		hipStreamCreate(&s);
+		alarm(1);
+		return (int)hipStreamSynchronize(s);
+	}
+	if (strcmp(what, "array") == 0)
+		return hipMallocArray(NULL, NULL, 1, 1, 0) == hipErrorNotSupported ? 0 : 1;
+	if (strcmp(what, "fork") == 0) { /* parent and child, each calls */
+		small(2);
+		pid_t pid = fork();
+		if (pid == 0) {
+			small(3);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+		return small(1);
+	}
+	if (strcmp(what, "exec") == 0) { /* a second image of one pid */
+		small(2);
+		execl(argv[0], argv[0], "small", "3", (char *)NULL);
+		return 1;
+	}
+	if (strcmp(what, "pinned") == 0) { /* an output that nobody waits for */
+		void *p, *d;
+		hipStream_t s;
+		hipStreamCreate(&s);
+		hipHostMalloc(&p, 64, 0);
+		hipMalloc(&d, 64);
+		hipMemcpyAsync(p, d, 64, hipMemcpyDeviceToHost, s);
+		if (n > 1)
+			hipStreamSynchronize(s);
+		return 0;
+	}
+	return 2;
+}

@@ -1,0 +1,137 @@
+/*
+ * A HIP run time that does next to nothing, for tests and benches of capture:
+ * device memory is host memory, copies are memcpy, launches do nothing. Build
+ * as libamdhip64.so.5 with the project's include path.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "hip_proto.h"
+
+#define STUB __attribute__((visibility("default")))
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+STUB hipError_t hipInit(unsigned int flags)
+{
+	(void)flags;
+	return hipSuccess;
+}
+STUB hipError_t hipGetDeviceCount(int *count)
+{
+	*count = 1;
+	return hipSuccess;
+}
+STUB hipError_t hipGetDevice(int *device)
+{
+	*device = 0;
+	return hipSuccess;
+}
+STUB hipError_t hipSetDevice(int device)
+{
+	return device == 0 ? hipSuccess : hipErrorInvalidDevice;
+}
+STUB hipError_t hipGetLastError(void)
+{
+	return hipSuccess;
+}
+STUB hipError_t hipDeviceSynchronize(void)
+{
+	return hipSuccess;
+}
+STUB hipError_t hipMalloc(void **ptr, size_t size)
+{
+	*ptr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return *ptr == MAP_FAILED ? hipErrorOutOfMemory : hipSuccess;
+}
+STUB hipError_t hipFree(void *ptr)
+{
+	(void)ptr; /* kept: the size is not known, and tests are short */
+	return hipSuccess;
+}
+STUB hipError_t hipHostMalloc(void **ptr, size_t size, unsigned int flags)
+{
+	(void)flags;
+	*ptr = calloc(1, size);
+	return *ptr == NULL ? hipErrorOutOfMemory : hipSuccess;
+}
+STUB hipError_t hipHostFree(void *ptr)
+{
+	free(ptr);
+	return hipSuccess;
+}
+STUB hipError_t hipMemcpy(void *dst, void *src, size_t size, int kind)
+{
+	(void)kind;
+	memcpy(dst, src, size);
+	return hipSuccess;
+}
+STUB hipError_t hipMemcpyAsync(void *dst, void *src, size_t size, int kind, hipStream_t stream)
+{
+	(void)stream;
+	return hipMemcpy(dst, src, size, kind);
+}
+STUB hipError_t hipMemset(void *dst, int value, size_t size)
+{
+	memset(dst, value, size);
+	return hipSuccess;
+}
+STUB hipError_t hipStreamCreate(hipStream_t *stream)
+{
+	*stream = malloc(16);
+	return hipSuccess;
+}
+STUB hipError_t hipStreamDestroy(hipStream_t stream)
+{
+	free(stream);
+	return hipSuccess;
+}
+STUB hipError_t hipStreamSynchronize(hipStream_t stream)
+{
+	/* Tests of a call that never returns: waits where its stream says so. */
+	if (stream != NULL && getenv("STUB_HANG") != NULL)
+		pause();
+	return hipSuccess;
+}
+STUB hipError_t hipEventCreate(hipEvent_t *event)
+{
+	*event = malloc(16);
+	return hipSuccess;
+}
+STUB hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
+{
+	(void)event;
+	(void)stream;
+	return hipSuccess;
+}
+STUB hipError_t hipEventSynchronize(hipEvent_t event)
+{
+	(void)event;
+	return hipSuccess;
+}
+STUB hipFatBinary_t __hipRegisterFatBinary(void *data)
+{
+	(void)data;
+	return malloc(16);
+}
+STUB void __hipRegisterFunction(hipFatBinary_t modules, void *hostFunction,
+				const char *deviceFunction, const char *deviceName,
+				unsigned int threadLimit, void *tid, void *bid, void *blockDim,
+				void *gridDim, void *wSize)
+{
+	(void)modules, (void)hostFunction, (void)deviceFunction, (void)deviceName,
+	    (void)threadLimit;
+	(void)tid, (void)bid, (void)blockDim, (void)gridDim, (void)wSize;
+}
+STUB hipError_t hipLaunchKernel(void *f, dim3 grid, dim3 block, void **args, size_t lds,
+				hipStream_t stream)
+{
+	(void)f, (void)grid, (void)block, (void)args, (void)lds, (void)stream;
+	return hipSuccess;
+}
+STUB hipError_t hipMallocArray(void *array, void *desc, size_t w, size_t h, unsigned int flags)
+{
+	(void)array, (void)desc, (void)w, (void)h, (void)flags;
+	return hipErrorNotSupported;
+}
