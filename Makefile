@@ -52,7 +52,7 @@ EMU_MAJORS := 5 6 7
 STANDINS := $(foreach m,$(EMU_MAJORS),$(L)/emu/libamdhip64.so.$(m)) $(L)/emu/libhsa-runtime64.so.1
 SHARED := $(if $(PRELOAD_SRC),$(L)/libhrr-preload.so) \
 	$(if $(wildcard lib/preload/audit.c),$(L)/libhrr-audit.so) \
-	$(if $(RUNTIME_SRC),$(L)/libhrr-emu.so $(STANDINS))
+	$(if $(and $(RUNTIME_SRC),$(ISA_SRC)),$(L)/libhrr-emu.so $(STANDINS))
 
 .PHONY: all demo deps test check-asan fault lint bench install uninstall clean help units apps man isa-coverage fuzz
 all: $(LIB) $(PROGS:%=$(BUILD)/bin/%) $(SHARED)
@@ -102,10 +102,10 @@ $(L)/emu/libamdhip64.so.%: lib/emu/standin/hip.S $(L)/libhrr-emu.so $(GEN)
 	$(CC) -shared $(CPPFLAGS) -DMAJOR=$* -o $@ $< -nostdlib -Wl,-soname,libamdhip64.so.$* \
 		-Wl,--version-script=$(BUILD)/gen/emu_versions.map -Wl,-rpath,'$$ORIGIN/..' -L$(L) -l:libhrr-emu.so
 	@[ $* != 5 ] || ln -sf libamdhip64.so.5 $(@D)/libamdhip64.so
-$(L)/emu/libhsa-runtime64.so.1: lib/emu/standin/hsa.S $(L)/libhrr-emu.so $(GEN)
+$(L)/emu/libhsa-runtime64.so.1: lib/emu/standin/hsa.S lib/emu/standin/hsa_names.inc lib/emu/standin/hsa.map $(L)/libhrr-emu.so
 	@mkdir -p $(@D)
 	$(CC) -shared $(CPPFLAGS) -o $@ $< -nostdlib -Wl,-soname,libhsa-runtime64.so.1 \
-		-Wl,-rpath,'$$ORIGIN/..' -L$(L) -l:libhrr-emu.so
+		-Wl,--version-script=lib/emu/standin/hsa.map -Wl,-rpath,'$$ORIGIN/..' -L$(L) -l:libhrr-emu.so
 
 # --- tests ------------------------------------------------------------------
 $(BUILD)/t/unit/%: $(BUILD)/obj/t/unit/%.o $(call obj,$(ISA_SRC)) $(LIB)

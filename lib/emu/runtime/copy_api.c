@@ -1,0 +1,437 @@
+#include "lib/emu/runtime/copy.h"
+
+#include "lib/emu/runtime/array.h"
+#include "lib/emu/runtime/module.h"
+
+static uint64_t A(const void *p)
+{
+	return (uintptr_t)p;
+}
+
+static hipError_t linear(enum hrr_api api, const void *dst, const void *src, size_t n, int kind,
+			 hipStream_t stream, bool spt)
+{
+	struct copy_op c = copy_linear(A(dst), A(src), n);
+	struct stream *s;
+
+	rt_lock();
+	hipError_t e = stream_get(stream, spt, &s);
+	if (e == hipSuccess)
+		e = copy_submit(api, s, &c, kind);
+	rt_unlock();
+	return e;
+}
+
+#define LINEAR(name, dst, src, n, kind, stream, spt) \
+	EMU_ENTER(EMU_WORK);                         \
+	return emu_ret(linear(HRR_API_##name, dst, src, n, kind, stream, spt))
+
+hipError_t emu_hipMemcpy(void *dst, void *src, size_t sizeBytes, int kind)
+{
+	LINEAR(hipMemcpy, dst, src, sizeBytes, kind, NULL, false);
+}
+
+hipError_t emu_hipMemcpy_spt(void *dst, void *src, size_t sizeBytes, int kind)
+{
+	LINEAR(hipMemcpy_spt, dst, src, sizeBytes, kind, NULL, true);
+}
+
+hipError_t emu_hipMemcpyAsync(void *dst, void *src, size_t sizeBytes, int kind, hipStream_t stream)
+{
+	LINEAR(hipMemcpyAsync, dst, src, sizeBytes, kind, stream, false);
+}
+
+hipError_t emu_hipMemcpyAsync_spt(void *dst, void *src, size_t sizeBytes, int kind,
+				  hipStream_t stream)
+{
+	LINEAR(hipMemcpyAsync_spt, dst, src, sizeBytes, kind, stream, true);
+}
+
+hipError_t emu_hipMemcpyWithStream(void *dst, void *src, size_t sizeBytes, int kind,
+				   hipStream_t stream)
+{
+	LINEAR(hipMemcpyWithStream, dst, src, sizeBytes, kind, stream, false);
+}
+
+hipError_t emu_hipMemcpyDtoD(void *dst, void *src, size_t sizeBytes)
+{
+	LINEAR(hipMemcpyDtoD, dst, src, sizeBytes, hipMemcpyDeviceToDevice, NULL, false);
+}
+
+hipError_t emu_hipMemcpyDtoDAsync(void *dst, void *src, size_t sizeBytes, hipStream_t stream)
+{
+	LINEAR(hipMemcpyDtoDAsync, dst, src, sizeBytes, hipMemcpyDeviceToDevice, stream, false);
+}
+
+hipError_t emu_hipMemcpyDtoH(void *dst, void *src, size_t sizeBytes)
+{
+	LINEAR(hipMemcpyDtoH, dst, src, sizeBytes, hipMemcpyDeviceToHost, NULL, false);
+}
+
+hipError_t emu_hipMemcpyDtoHAsync(void *dst, void *src, size_t sizeBytes, hipStream_t stream)
+{
+	LINEAR(hipMemcpyDtoHAsync, dst, src, sizeBytes, hipMemcpyDeviceToHost, stream, false);
+}
+
+hipError_t emu_hipMemcpyHtoD(void *dst, void *src, size_t sizeBytes)
+{
+	LINEAR(hipMemcpyHtoD, dst, src, sizeBytes, hipMemcpyHostToDevice, NULL, false);
+}
+
+hipError_t emu_hipMemcpyHtoDAsync(void *dst, void *src, size_t sizeBytes, hipStream_t stream)
+{
+	LINEAR(hipMemcpyHtoDAsync, dst, src, sizeBytes, hipMemcpyHostToDevice, stream, false);
+}
+
+hipError_t emu_hipMemcpyPeer(void *dst, int dstDeviceId, void *src, int srcDeviceId,
+			     size_t sizeBytes)
+{
+	EMU_ENTER(EMU_WORK);
+	if (!rt_device_ok(dstDeviceId) || !rt_device_ok(srcDeviceId))
+		return emu_ret(hipErrorInvalidDevice);
+	return emu_ret(linear(HRR_API_hipMemcpyPeer, dst, src, sizeBytes, hipMemcpyDeviceToDevice,
+			      NULL, false));
+}
+
+hipError_t emu_hipMemcpyPeerAsync(void *dst, int dstDeviceId, void *src, int srcDevice,
+				  size_t sizeBytes, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	if (!rt_device_ok(dstDeviceId) || !rt_device_ok(srcDevice))
+		return emu_ret(hipErrorInvalidDevice);
+	return emu_ret(linear(HRR_API_hipMemcpyPeerAsync, dst, src, sizeBytes,
+			      hipMemcpyDeviceToDevice, stream, false));
+}
+
+/* --- boxes ------------------------------------------------------------------------ */
+
+static hipError_t box(enum hrr_api api, struct copy_op *c, int kind, hipStream_t stream, bool spt)
+{
+	struct stream *s;
+
+	rt_lock();
+	hipError_t e = stream_get(stream, spt, &s);
+	if (e == hipSuccess)
+		e = copy_submit(api, s, c, kind);
+	rt_unlock();
+	return e;
+}
+
+static hipError_t pitched(enum hrr_api api, void *dst, size_t dpitch, const void *src,
+			  size_t spitch, size_t width, size_t height, int kind, hipStream_t stream,
+			  bool spt)
+{
+	struct copy_op c = {.dst = A(dst),
+			    .src = A(src),
+			    .dpitch = dpitch,
+			    .spitch = spitch,
+			    .width = width,
+			    .height = height,
+			    .depth = 1,
+			    .use_2d = true};
+
+	if (width > dpitch || width > spitch)
+		return hipErrorInvalidPitchValue;
+	return box(api, &c, kind, stream, spt);
+}
+
+hipError_t emu_hipMemcpy2D(void *dst, size_t dpitch, void *src, size_t spitch, size_t width,
+			   size_t height, int kind)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(pitched(HRR_API_hipMemcpy2D, dst, dpitch, src, spitch, width, height, kind,
+			       NULL, false));
+}
+
+hipError_t emu_hipMemcpy2D_spt(void *dst, size_t dpitch, void *src, size_t spitch, size_t width,
+			       size_t height, int kind)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(pitched(HRR_API_hipMemcpy2D_spt, dst, dpitch, src, spitch, width, height,
+			       kind, NULL, true));
+}
+
+hipError_t emu_hipMemcpy2DAsync(void *dst, size_t dpitch, void *src, size_t spitch, size_t width,
+				size_t height, int kind, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(pitched(HRR_API_hipMemcpy2DAsync, dst, dpitch, src, spitch, width, height,
+			       kind, stream, false));
+}
+
+hipError_t copy_from_3d(const struct hipMemcpy3DParms *p, struct copy_op *ret_op)
+{
+	struct copy_op c = {
+	    .width = p->extent.width, .height = p->extent.height, .depth = p->extent.depth};
+	size_t selem = 1, delem = 1;
+
+	if (p->srcArray != NULL) {
+		const struct array *a = array_get(p->srcArray);
+		if (a == NULL || p->srcPtr.ptr != NULL)
+			return hipErrorInvalidValue;
+		selem = a->elem;
+		c.spitch = a->pitch;
+		c.sslice = a->pitch * a->rows;
+		c.src = a->base;
+	} else {
+		c.spitch = p->srcPtr.pitch;
+		c.sslice = p->srcPtr.pitch * p->srcPtr.ysize;
+		c.src = A(p->srcPtr.ptr);
+	}
+	if (p->dstArray != NULL) {
+		const struct array *a = array_get(p->dstArray);
+		if (a == NULL || p->dstPtr.ptr != NULL)
+			return hipErrorInvalidValue;
+		delem = a->elem;
+		c.dpitch = a->pitch;
+		c.dslice = a->pitch * a->rows;
+		c.dst = a->base;
+	} else {
+		c.dpitch = p->dstPtr.pitch;
+		c.dslice = p->dstPtr.pitch * p->dstPtr.ysize;
+		c.dst = A(p->dstPtr.ptr);
+	}
+	if (c.src == 0 || c.dst == 0)
+		return hipErrorInvalidValue;
+	/* With an array the extent and its position count elements, otherwise bytes. */
+	c.width *= p->srcArray != NULL ? selem : delem;
+	c.src += p->srcPos.x * selem + p->srcPos.y * c.spitch + p->srcPos.z * c.sslice;
+	c.dst += p->dstPos.x * delem + p->dstPos.y * c.dpitch + p->dstPos.z * c.dslice;
+	c.use_2d = true;
+	*ret_op = c;
+	return hipSuccess;
+}
+
+static hipError_t copy_3d(enum hrr_api api, const struct hipMemcpy3DParms *p, hipStream_t stream,
+			  bool spt)
+{
+	struct copy_op c;
+	struct stream *s;
+
+	if (p == NULL)
+		return hipErrorInvalidValue;
+	rt_lock();
+	hipError_t e = copy_from_3d(p, &c);
+	if (e == hipSuccess)
+		e = stream_get(stream, spt, &s);
+	if (e == hipSuccess)
+		e = copy_submit(api, s, &c, p->kind);
+	rt_unlock();
+	return e;
+}
+
+hipError_t emu_hipMemcpy3D(struct hipMemcpy3DParms *p)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(copy_3d(HRR_API_hipMemcpy3D, p, NULL, false));
+}
+
+hipError_t emu_hipMemcpy3D_spt(struct hipMemcpy3DParms *p)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(copy_3d(HRR_API_hipMemcpy3D_spt, p, NULL, true));
+}
+
+hipError_t emu_hipMemcpy3DAsync(struct hipMemcpy3DParms *p, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(copy_3d(HRR_API_hipMemcpy3DAsync, p, stream, false));
+}
+
+/* One end of a driver-style copy: type, host, device, array. The memory type's numbers differ
+ * by major; what pointer is set does not. */
+static hipError_t param_end(int type, const void *host, const void *dev, hipArray_t array,
+			    size_t pitch, size_t rows, uint64_t *ret_base, size_t *ret_pitch,
+			    size_t *ret_slice)
+{
+	const int host_type = rt.major < 6 ? 0 : 1, device_type = rt.major < 6 ? 1 : 2,
+		  array_type = rt.major < 6 ? 2 : 10;
+
+	*ret_pitch = pitch;
+	*ret_slice = pitch * rows;
+	if (type == array_type) {
+		const struct array *a = array_get(array);
+		if (a == NULL)
+			return hipErrorInvalidValue;
+		*ret_base = a->base;
+		*ret_pitch = a->pitch;
+		*ret_slice = a->pitch * a->rows;
+	} else if (type == host_type) {
+		*ret_base = A(host);
+	} else if (type == device_type) {
+		*ret_base = A(dev);
+	} else { /* unified, managed */
+		*ret_base = dev != NULL ? A(dev) : A(host);
+	}
+	return *ret_base != 0 ? hipSuccess : hipErrorInvalidValue;
+}
+
+static hipError_t param_2d(enum hrr_api api, const struct hip_Memcpy2D *p, hipStream_t stream)
+{
+	struct copy_op c = {.use_2d = true};
+	struct stream *s;
+
+	if (p == NULL)
+		return hipErrorInvalidValue;
+	rt_lock();
+	hipError_t e = param_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray,
+				 p->srcPitch, 1, &c.src, &c.spitch, &c.sslice);
+	if (e == hipSuccess)
+		e = param_end(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch,
+			      1, &c.dst, &c.dpitch, &c.dslice);
+	c.width = p->WidthInBytes;
+	c.height = p->Height;
+	c.depth = 1;
+	/* 0: rows are packed. */
+	if (c.spitch == 0)
+		c.spitch = c.width;
+	if (c.dpitch == 0)
+		c.dpitch = c.width;
+	c.src += p->srcXInBytes + p->srcY * c.spitch;
+	c.dst += p->dstXInBytes + p->dstY * c.dpitch;
+	if (e == hipSuccess)
+		e = stream_get(stream, false, &s);
+	if (e == hipSuccess)
+		e = copy_submit(api, s, &c, hipMemcpyDefault);
+	rt_unlock();
+	return e;
+}
+
+hipError_t emu_hipMemcpyParam2D(struct hip_Memcpy2D *pCopy)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(param_2d(HRR_API_hipMemcpyParam2D, pCopy, NULL));
+}
+
+hipError_t emu_hipMemcpyParam2DAsync(struct hip_Memcpy2D *pCopy, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(param_2d(HRR_API_hipMemcpyParam2DAsync, pCopy, stream));
+}
+
+hipError_t emu_hipDrvMemcpy2DUnaligned(struct hip_Memcpy2D *pCopy)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(param_2d(HRR_API_hipDrvMemcpy2DUnaligned, pCopy, NULL));
+}
+
+static hipError_t param_3d(enum hrr_api api, const struct HIP_MEMCPY3D *p, hipStream_t stream)
+{
+	struct copy_op c = {.use_2d = true};
+	struct stream *s;
+
+	if (p == NULL)
+		return hipErrorInvalidValue;
+	rt_lock();
+	hipError_t e = param_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray,
+				 p->srcPitch, p->srcHeight, &c.src, &c.spitch, &c.sslice);
+	if (e == hipSuccess)
+		e = param_end(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch,
+			      p->dstHeight, &c.dst, &c.dpitch, &c.dslice);
+	c.width = p->WidthInBytes;
+	c.height = p->Height;
+	c.depth = p->Depth;
+	c.src += p->srcXInBytes + p->srcY * c.spitch + p->srcZ * c.sslice;
+	c.dst += p->dstXInBytes + p->dstY * c.dpitch + p->dstZ * c.dslice;
+	if (e == hipSuccess)
+		e = stream_get(stream, false, &s);
+	if (e == hipSuccess)
+		e = copy_submit(api, s, &c, hipMemcpyDefault);
+	rt_unlock();
+	return e;
+}
+
+hipError_t emu_hipDrvMemcpy3D(struct HIP_MEMCPY3D *pCopy)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(param_3d(HRR_API_hipDrvMemcpy3D, pCopy, NULL));
+}
+
+hipError_t emu_hipDrvMemcpy3DAsync(struct HIP_MEMCPY3D *pCopy, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(param_3d(HRR_API_hipDrvMemcpy3DAsync, pCopy, stream));
+}
+
+/* --- symbols ------------------------------------------------------------------------ */
+
+/* The device address of sizeBytes at offset in a symbol, on the stream's device. */
+hipError_t copy_symbol(const void *symbol, size_t offset, size_t size, int device,
+		       uint64_t *ret_addr)
+{
+	uint64_t addr, n;
+
+	hipError_t e = symbol_find(symbol, device, &addr, &n);
+	if (e != hipSuccess)
+		return e;
+	if (offset > n || size > n - offset)
+		return hipErrorInvalidValue;
+	*ret_addr = addr + offset;
+	return hipSuccess;
+}
+
+static hipError_t symbol_copy(enum hrr_api api, bool to, const void *symbol, const void *other,
+			      size_t n, size_t offset, int kind, hipStream_t stream, bool spt)
+{
+	struct stream *s;
+	uint64_t addr;
+
+	rt_lock();
+	hipError_t e = stream_get(stream, spt, &s);
+	if (e == hipSuccess)
+		e = copy_symbol(symbol, offset, n, s->device, &addr);
+	if (e == hipSuccess) {
+		struct copy_op c =
+		    to ? copy_linear(addr, A(other), n) : copy_linear(A(other), addr, n);
+		e = copy_submit(api, s, &c, kind);
+	}
+	rt_unlock();
+	return e;
+}
+
+hipError_t emu_hipMemcpyToSymbol(void *symbol, void *src, size_t sizeBytes, size_t offset, int kind)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(symbol_copy(HRR_API_hipMemcpyToSymbol, true, symbol, src, sizeBytes, offset,
+				   kind, NULL, false));
+}
+
+hipError_t emu_hipMemcpyToSymbol_spt(void *symbol, void *src, size_t sizeBytes, size_t offset,
+				     int kind)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(symbol_copy(HRR_API_hipMemcpyToSymbol_spt, true, symbol, src, sizeBytes,
+				   offset, kind, NULL, true));
+}
+
+hipError_t emu_hipMemcpyToSymbolAsync(void *symbol, void *src, size_t sizeBytes, size_t offset,
+				      int kind, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(symbol_copy(HRR_API_hipMemcpyToSymbolAsync, true, symbol, src, sizeBytes,
+				   offset, kind, stream, false));
+}
+
+hipError_t emu_hipMemcpyFromSymbol(void *dst, void *symbol, size_t sizeBytes, size_t offset,
+				   int kind)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(symbol_copy(HRR_API_hipMemcpyFromSymbol, false, symbol, dst, sizeBytes,
+				   offset, kind, NULL, false));
+}
+
+hipError_t emu_hipMemcpyFromSymbol_spt(void *dst, void *symbol, size_t sizeBytes, size_t offset,
+				       int kind)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(symbol_copy(HRR_API_hipMemcpyFromSymbol_spt, false, symbol, dst, sizeBytes,
+				   offset, kind, NULL, true));
+}
+
+hipError_t emu_hipMemcpyFromSymbolAsync(void *dst, void *symbol, size_t sizeBytes, size_t offset,
+					int kind, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(symbol_copy(HRR_API_hipMemcpyFromSymbolAsync, false, symbol, dst, sizeBytes,
+				   offset, kind, stream, false));
+}

@@ -1,0 +1,74 @@
+#ifndef HRR_EMU_EMU_H
+#define HRR_EMU_EMU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What the CPU run time tells beyond the HIP ABI. The functions are exported by
+ * libhrr-emu.so and found with dlsym in the loaded libamdhip64 stand-in's
+ * process (dlsym(RTLD_DEFAULT) or a handle of libhrr-emu.so), so that a program
+ * that uses them runs against any HIP run time. Nothing else may be linked from
+ * that library.
+ */
+
+#define HRR_EMU_MAX_APPROX 64
+
+struct hrr_emu_approx {
+	const char *mnemonic; /* static */
+	uint64_t count;	      /* wave-instructions */
+};
+
+/*
+ * Counts since the process started. size is set by the caller to sizeof the
+ * structure it knows; fields beyond what the library knows are left as they are.
+ */
+struct hrr_emu_stats {
+	size_t size;
+	uint64_t launches;	/* kernels begun */
+	uint64_t waves;		/* waves run */
+	uint64_t instructions;	/* wave-instructions issued */
+	uint64_t nanoseconds;	/* spent inside kernels, wall clock, summed over launches */
+	uint64_t refused;	/* launches ended by something not implemented */
+	uint64_t faults;	/* accesses found wrong: kernels, copies and sets */
+	uint64_t budget;	/* launches ended by the instruction budget */
+	uint64_t traps;		/* launches ended by s_trap (abort, assert) */
+	uint64_t not_supported; /* calls answered hipErrorNotSupported */
+	uint32_t n_approx;
+	struct hrr_emu_approx approx[HRR_EMU_MAX_APPROX];
+};
+
+/* 0, or -EINVAL when size is too small to mean anything. */
+int hrr_emu_report(struct hrr_emu_stats *ret_stats);
+
+/*
+ * One fault as data. text is the whole report as printed on standard error
+ * (lines ended by LF), borrowed for the call.
+ */
+struct hrr_emu_fault {
+	const char *kernel; /* symbol, or NULL: a copy or a set */
+	uint64_t pc;	    /* device address, 0 when not a kernel's */
+	uint64_t address;
+	uint32_t size;	 /* bytes per lane */
+	uint32_t access; /* enum isa_access */
+	const char *text;
+};
+
+/*
+ * Calls fn for each fault as it is reported, from the thread that ran the work;
+ * NULL ends it. quiet: nothing is printed on standard error then.
+ */
+void hrr_emu_on_fault(void (*fn)(void *self, const struct hrr_emu_fault *fault), void *self,
+		      int quiet);
+
+/*
+ * Describes a part of emulated memory for reports: [live, live + size) is what
+ * the recorded program knew as [recorded, recorded + size), with a tag (copied;
+ * may be NULL). parent: non-zero for a whole allocation, 0 for a block in one.
+ * Newer descriptions win. -EINVAL: empty or wrapping; -ENOMEM.
+ */
+int hrr_emu_describe(uint64_t live, uint64_t size, uint64_t recorded, const char *tag, int parent);
+/* Takes the description that starts at live back; when_freed is shown in reports. -ENOENT. */
+int hrr_emu_undescribe(uint64_t live, const char *when_freed);
+
+#endif

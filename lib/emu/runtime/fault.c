@@ -1,0 +1,215 @@
+#include "lib/emu/runtime/fault.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/emu/runtime/emu.h"
+#include "lib/emu/runtime/range.h"
+#include "lib/emu/runtime/rt.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of everything here */
+static struct hrr_emu_stats stats;
+static struct {
+	const char *kernel;
+	uint64_t pc;
+} * sites; /* owned: distinct places reported */
+static size_t n_sites;
+static void (*on_fault)(void *self, const struct hrr_emu_fault *fault);
+static void *on_fault_self;
+static bool quiet;
+
+/* Whether this place is new; prints it only while there are few. */
+static bool new_site(const char *kernel, uint64_t pc)
+{
+	for (size_t i = 0; i < n_sites; i++)
+		if (sites[i].pc == pc && strcmp(sites[i].kernel, kernel) == 0)
+			return false;
+	void *p = realloc(sites, (n_sites + 1) * sizeof *sites);
+	char *name = strdup(kernel);
+	if (p != NULL)
+		sites = p;
+	if (p == NULL || name == NULL) {
+		free(name);
+		return true;
+	}
+	sites[n_sites].kernel = name;
+	sites[n_sites++].pc = pc;
+	return true;
+}
+
+static void emit(struct hrr_buf *b, const struct hrr_emu_fault *f)
+{
+	char *text = hrr_buf_str(b);
+	struct hrr_emu_fault out = *f;
+
+	if (text == NULL)
+		return;
+	out.text = text;
+	if (!quiet && n_sites <= rt.max_reports && write(STDERR_FILENO, text, b->len) < 0)
+		errno = 0; /* nowhere to say it */
+	if (!quiet && n_sites == rt.max_reports + 1) {
+		static const char more[] =
+		    "hrr-emu: more places than HRR_EMU_REPORTS: counted only\n";
+		if (write(STDERR_FILENO, more, sizeof more - 1) < 0)
+			errno = 0;
+	}
+	if (on_fault != NULL)
+		on_fault(on_fault_self, &out);
+}
+
+static const char *access_name(enum isa_access a)
+{
+	static const char *const names[] = {"load", "store", "atomic", "instruction fetch"};
+
+	return names[a];
+}
+
+static const char *space_name(enum isa_space s)
+{
+	static const char *const names[] = {"global", "LDS", "scratch", "constant", "flat"};
+
+	return names[s];
+}
+
+static void where(struct hrr_buf *b, const struct hrr_kernel *k, const struct image *image,
+		  uint64_t pc, const char *text)
+{
+	char file[256];
+	unsigned line;
+	uint64_t entry = 0;
+
+	hrr_buf_adds(b, "  pc ");
+	hrr_buf_addx(b, pc);
+	if (k->descriptor != NULL) {
+		int64_t offset;
+		memcpy(&offset, k->descriptor + 16, sizeof offset);
+		entry = image->range->base + k->kd + (uint64_t)offset;
+	}
+	if (entry != 0 && pc >= entry) {
+		hrr_buf_adds(b, " (kernel + ");
+		hrr_buf_addx(b, pc - entry);
+		hrr_buf_addc(b, ')');
+	}
+	hrr_buf_addf(b, ": %s\n", text);
+	if (hrr_codeobj_line(&image->co, pc - image->range->base, file, sizeof file, &line) == 0)
+		hrr_buf_addf(b, "  source %s:%u\n", file, line);
+}
+
+static void one_fault(const struct isa_fault *f, const struct hrr_kernel *k,
+		      const struct image *image, int device)
+{
+	struct hrr_buf b = {0};
+	bool fresh = new_site(k->name, f->pc);
+
+	if (!fresh)
+		return;
+	hrr_buf_addf(&b, "hrr-emu: %s: %s of %u bytes (%s) at ", k->name, access_name(f->access),
+		     f->size, space_name(f->space));
+	hrr_buf_addx(&b, f->address);
+	hrr_buf_addc(&b, '\n');
+	where(&b, k, image, f->pc, f->text);
+	hrr_buf_addf(&b, "  workgroup (%u,%u,%u) wave %u lane %u work-item (%u,%u,%u); %d lanes\n",
+		     f->workgroup[0], f->workgroup[1], f->workgroup[2], f->wave, f->lane,
+		     f->workitem[0], f->workitem[1], f->workitem[2],
+		     __builtin_popcountll(f->lanes));
+	if (f->space != ISA_LDS && f->space != ISA_SCRATCH)
+		range_explain(&b, f->address, f->size, device);
+	emit(&b, &(struct hrr_emu_fault){k->name, f->pc, f->address, f->size, f->access, NULL});
+	hrr_buf_release(&b);
+}
+
+static void add_approx(const struct isa_approx *a)
+{
+	for (uint32_t i = 0; i < stats.n_approx; i++)
+		if (strcmp(stats.approx[i].mnemonic, a->mnemonic) == 0) {
+			stats.approx[i].count += a->count;
+			return;
+		}
+	if (stats.n_approx < HRR_EMU_MAX_APPROX) {
+		stats.approx[stats.n_approx].mnemonic = a->mnemonic;
+		stats.approx[stats.n_approx++].count = a->count;
+	}
+}
+
+hipError_t fault_launch(const struct isa_report *r, const struct hrr_kernel *k, struct image *image,
+			int device, uint64_t ns)
+{
+	static const hipError_t result[] = {[ISA_DONE] = hipSuccess,
+					    [ISA_FAULT] = hipErrorIllegalAddress,
+					    [ISA_UNIMPLEMENTED] = hipErrorLaunchFailure,
+					    [ISA_BUDGET] = hipErrorLaunchTimeOut,
+					    [ISA_TRAP] = hipErrorLaunchFailure,
+					    [ISA_BAD_LAUNCH] = hipErrorLaunchFailure,
+					    [ISA_NOMEM] = hipErrorOutOfMemory};
+
+	pthread_mutex_lock(&lock);
+	stats.launches++;
+	stats.waves += r->waves;
+	stats.instructions += r->instructions;
+	stats.nanoseconds += ns;
+	for (unsigned i = 0; i < r->n_approx; i++)
+		add_approx(&r->approx[i]);
+	stats.refused += r->status == ISA_UNIMPLEMENTED || r->status == ISA_BAD_LAUNCH;
+	stats.budget += r->status == ISA_BUDGET;
+	stats.traps += r->status == ISA_TRAP;
+	stats.faults += r->fault_count;
+	for (unsigned i = 0; i < r->n_faults; i++)
+		one_fault(&r->faults[i], k, image, device);
+	bool say = r->status != ISA_DONE && r->n_faults == 0;
+	pthread_mutex_unlock(&lock);
+	if (say)
+		emu_say("%s: %s", k->name, r->what);
+	return result[r->status];
+}
+
+void fault_copy(const char *what, bool write, uint64_t addr, uint64_t size, int device)
+{
+	struct hrr_buf b = {0};
+
+	pthread_mutex_lock(&lock);
+	stats.faults++;
+	hrr_buf_addf(&b, "hrr-emu: %s: cannot %s ", what, write ? "write" : "read");
+	hrr_buf_addx(&b, addr);
+	hrr_buf_addf(&b, " (%llu bytes a row)\n", (unsigned long long)size);
+	range_explain(&b, addr, size, device);
+	if (new_site(what, addr))
+		emit(&b, &(struct hrr_emu_fault){NULL, 0, addr, (uint32_t)size,
+						 write ? ISA_STORE : ISA_LOAD, NULL});
+	pthread_mutex_unlock(&lock);
+	hrr_buf_release(&b);
+}
+
+void fault_count_not_supported(void)
+{
+	pthread_mutex_lock(&lock);
+	stats.not_supported++;
+	pthread_mutex_unlock(&lock);
+}
+
+__attribute__((visibility("default"))) int hrr_emu_report(struct hrr_emu_stats *ret_stats)
+{
+	size_t size = ret_stats->size;
+
+	if (size < offsetof(struct hrr_emu_stats, waves))
+		return -EINVAL;
+	if (size > sizeof stats)
+		size = sizeof stats;
+	pthread_mutex_lock(&lock);
+	stats.size = ret_stats->size;
+	memcpy(ret_stats, &stats, size);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+__attribute__((visibility("default"))) void
+hrr_emu_on_fault(void (*fn)(void *self, const struct hrr_emu_fault *fault), void *self,
+		 int be_quiet)
+{
+	pthread_mutex_lock(&lock);
+	on_fault = fn;
+	on_fault_self = self;
+	quiet = be_quiet != 0;
+	pthread_mutex_unlock(&lock);
+}
