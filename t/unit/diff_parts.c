@@ -1,0 +1,227 @@
+/* lib/diff: the map, the alignment, ranges of bytes and numbers, each against a slow way. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/diff/align.h"
+#include "lib/diff/bytes.h"
+#include "lib/diff/map.h"
+#include "lib/diff/typed.h"
+#include "t/unit/tap.h"
+
+static uint32_t random32(void)
+{
+	static uint64_t x = 88172645463325252u;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return (uint32_t)(x >> 16);
+}
+
+static void map(void)
+{
+	enum { KEYS = 97 };
+	struct hrr_map m = {0};
+	uint64_t value[KEYS] = {0}, got;
+	bool there[KEYS] = {0}, right = true;
+
+	ok(!hrr_map_get(&m, 1, 2, &got) && !hrr_map_del(&m, 1, 2, &got),
+	   "an empty map holds nothing");
+	for (int i = 0; i < 20000; i++) {
+		unsigned k = random32() % KEYS;
+
+		if (random32() % 3 == 0) {
+			bool had = hrr_map_del(&m, k % 7, k, &got);
+
+			right &= had == there[k] && (!had || got == value[k]);
+			there[k] = false;
+		} else {
+			value[k] = random32();
+			there[k] = true;
+			right &= hrr_map_set(&m, k % 7, k, value[k]) == 0;
+		}
+		k = random32() % KEYS;
+		bool has = hrr_map_get(&m, k % 7, k, &got);
+		right &= has == there[k] && (!has || got == value[k]);
+	}
+	ok(right, "20000 random steps give what an array gives");
+	hrr_map_release(&m);
+}
+
+/* Cost of a list of operations by the rules of align.h, or -1 when it is no path. */
+static long cost(const struct hrr_align_key *a, size_t na, const struct hrr_align_key *b, size_t nb,
+		 const uint8_t *ops, size_t n)
+{
+	size_t i = 0, j = 0;
+	long c = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		if (ops[k] == HRR_ALIGN_BOTH) {
+			if (i >= na || j >= nb)
+				return -1;
+			c += a[i].content == b[j].content ? 0
+			     : a[i].shape == b[j].shape	  ? 6
+			     : a[i].family == b[j].family ? 7
+							  : 1000;
+			i++;
+			j++;
+		} else {
+			*(ops[k] == HRR_ALIGN_A ? &i : &j) += 1;
+			c += 4;
+		}
+	}
+	return i == na && j == nb ? c : -1;
+}
+
+static long best(const struct hrr_align_key *a, size_t na, const struct hrr_align_key *b, size_t nb)
+{
+	if (na == 0 || nb == 0)
+		return 4 * (long)(na + nb);
+	uint8_t both = HRR_ALIGN_BOTH;
+	long x = cost(a, 1, b, 1, &both, 1) + best(a + 1, na - 1, b + 1, nb - 1);
+	long y = 4 + best(a + 1, na - 1, b, nb), z = 4 + best(a, na, b + 1, nb - 1);
+
+	return x < y ? (x < z ? x : z) : y < z ? y : z;
+}
+
+static void align(void)
+{
+	static struct hrr_align w;
+	static struct hrr_align_key k[2][HRR_ALIGN_WINDOW];
+	bool right = true;
+
+	for (int round = 0; round < 300; round++) {
+		size_t n[2] = {random32() % 7, random32() % 7};
+
+		for (int s = 0; s < 2; s++)
+			for (size_t i = 0; i < n[s]; i++) {
+				uint64_t f = random32() % 3, h = f * 10 + random32() % 2;
+
+				k[s][i] = (struct hrr_align_key){h * 10 + random32() % 2, h, f};
+			}
+		size_t ops = hrr_align(&w, k[0], n[0], k[1], n[1]);
+		right &= cost(k[0], n[0], k[1], n[1], w.ops, ops) == best(k[0], n[0], k[1], n[1]);
+	}
+	ok(right, "alignments are the cheapest there are");
+	/* The largest window, nothing in common: no overflow of costs, every call once. */
+	for (size_t i = 0; i < HRR_ALIGN_WINDOW; i++) {
+		k[0][i] = (struct hrr_align_key){i, i, i};
+		k[1][i] = (struct hrr_align_key){i + 1000, i + 1000, i + 1000};
+	}
+	is(hrr_align(&w, k[0], HRR_ALIGN_WINDOW, k[1], HRR_ALIGN_WINDOW), 2 * HRR_ALIGN_WINDOW,
+	   "a window without anything in common");
+	memmove(k[1], k[0] + 1, (HRR_ALIGN_WINDOW - 1) * sizeof k[0][0]);
+	size_t n = hrr_align(&w, k[0], HRR_ALIGN_WINDOW, k[1], HRR_ALIGN_WINDOW - 1);
+	ok(n == HRR_ALIGN_WINDOW && w.ops[0] == HRR_ALIGN_A && w.ops[1] == HRR_ALIGN_BOTH,
+	   "one taken out at the beginning is one operation");
+}
+
+static void bytes(void)
+{
+	static unsigned char a[10000], b[10000];
+	bool right = true;
+
+	for (int round = 0; round < 200; round++) {
+		size_t len = random32() % sizeof a, gap = 1 + random32() % 20, want = 0, got = 0;
+		size_t last = 0;
+		struct hrr_bytes_range x;
+		bool first = true;
+
+		memcpy(b, a, sizeof a);
+		for (unsigned k = random32() % 30; k > 0 && len; k--)
+			b[random32() % len] ^= (unsigned char)(1 + random32() % 3);
+		for (size_t i = 0; i < len; i++)
+			want += a[i] != b[i];
+		for (size_t at = 0; hrr_bytes_next(a, b, len, at, gap, &x); at = x.at + x.size) {
+			got += x.differing;
+			right &= a[x.at] != b[x.at] && a[x.at + x.size - 1] != b[x.at + x.size - 1];
+			right &= x.at + x.size <= len && (first || x.at - last >= gap);
+			last = x.at + x.size;
+			first = false;
+		}
+		right &= got == want;
+	}
+	ok(right, "ranges hold every differing byte and are as far apart as asked");
+	struct hrr_bytes_range x;
+	ok(!hrr_bytes_next(a, a, sizeof a, 0, 1, &x) && !hrr_bytes_next(a, b, 0, 0, 1, &x),
+	   "nothing differs in equal bytes, and in none");
+}
+
+static bool same(enum hrr_type t, const void *a, const void *b, double atol, double rtol,
+		 uint64_t ulp, bool nan)
+{
+	struct hrr_tolerance tol = {atol, rtol, ulp, nan};
+
+	return hrr_typed_equal(t, a, b, &tol);
+}
+
+static void text_is(enum hrr_type t, const void *p, const char *want)
+{
+	struct hrr_buf b = {0};
+
+	hrr_typed_put(t, p, &b);
+	is_str(hrr_buf_str(&b), want, "%s as text", hrr_type_names[t]);
+	hrr_buf_release(&b);
+}
+
+static void typed(void)
+{
+	float one = 1, next = nextafterf(1, 2), zero = 0, minus = -zero, nan = NAN, inf = INFINITY;
+	double tiny = 5e-324;
+	uint16_t half = 0x3c01, half_small = 1, half_inf = 0x7c00, brain = 0x3f80;
+	uint64_t big = UINT64_MAX;
+	int8_t minus_one = -1, low = -128, high = 127;
+	struct hrr_typed t;
+	struct hrr_tolerance none = {0};
+
+	text_is(HRR_TYPE_F32, &next, "1.00000012");
+	text_is(HRR_TYPE_F64, &tiny, "4.9406564584124654e-324");
+	text_is(HRR_TYPE_F16, &half, "1.001");
+	text_is(HRR_TYPE_F16, &half_small, "5.9605e-08");
+	text_is(HRR_TYPE_F16, &half_inf, "inf");
+	text_is(HRR_TYPE_BF16, &brain, "1");
+	text_is(HRR_TYPE_U64, &big, "18446744073709551615");
+	text_is(HRR_TYPE_I8, &minus_one, "-1");
+	text_is(HRR_TYPE_U8, &minus_one, "255");
+	ok(!same(HRR_TYPE_F32, &one, &next, 0, 0, 0, false) &&
+	       same(HRR_TYPE_F32, &one, &next, 0, 0, 1, false),
+	   "neighbours are one ulp apart");
+	ok(same(HRR_TYPE_F32, &zero, &minus, 0, 0, 0, false), "-0 is 0");
+	ok(!same(HRR_TYPE_F32, &inf, &one, 1e30, 1e30, UINT32_MAX, true),
+	   "infinity is near no number");
+	ok(!same(HRR_TYPE_F32, &nan, &one, 1e30, 0, UINT32_MAX, true), "NaN is near no number");
+	uint32_t other_nan = 0x7fc00001;
+	ok(!same(HRR_TYPE_F32, &nan, &other_nan, 1, 1, 9, false) &&
+	       same(HRR_TYPE_F32, &nan, &other_nan, 0, 0, 0, true),
+	   "NaN is NaN when asked");
+	ok(same(HRR_TYPE_I8, &low, &high, 255, 0, 0, false) &&
+	       !same(HRR_TYPE_I8, &low, &high, 254, 0, 0, false),
+	   "integers by absolute difference");
+	uint64_t u[2] = {0, UINT64_MAX};
+	hrr_typed_compare(HRR_TYPE_U64, &u[0], &u[1], 8, &none, &t);
+	ok(t.ulp.ulp == UINT64_MAX && t.bins[64] == 1, "the widest distance there is");
+
+	float a[6] = {1, 2, NAN, INFINITY, -4, 0}, b[6] = {1, 3, NAN, -INFINITY, -4.5f, 0};
+	hrr_typed_compare(HRR_TYPE_F32, a, b, sizeof a + 3, &none, &t);
+	ok(t.n == 6 && t.exact == 3 && t.differing == 3 && t.within == 0 && t.first == 1,
+	   "counts of a mixed array");
+	ok(t.nan[0] == 1 && t.nan[1] == 1 && t.inf[0] == 1 && t.inf[1] == 1, "NaN and infinity");
+	ok(t.abs.index == 1 && t.abs.value == 1 && t.rel.index == 1 && t.rel.value == 0.5 &&
+	       t.ulp.index == 1 && t.ulp.ulp == 0x400000,
+	   "the worst by three measures");
+	size_t bins = 0;
+	for (int i = 0; i < HRR_TYPED_BINS; i++)
+		bins += t.bins[i];
+	is(bins, 4, "the histogram holds the finite pairs");
+	is(hrr_type_find("f32"), HRR_TYPE_F32, "types by name");
+	is(hrr_type_find("none"), HRR_TYPE_NONE, "and none by none");
+}
+
+int main(void)
+{
+	map();
+	align();
+	bytes();
+	typed();
+	return done_testing();
+}
