@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bin/tool.h"
+#include "bin/tool_source.h"
 #include "lib/diff/report.h"
 
 static const char usage[] =
@@ -256,16 +257,6 @@ static int compare_bytes(char *const operand[2])
 
 /* --- two recordings --- */
 
-static void say_state(int side)
-{
-	struct hrr_source_state st;
-
-	hrr_source_state(report.source[side], &st);
-	const char *word = hrr_source_word(&st);
-	if (strcmp(word, "complete") != 0)
-		tool_say(report.name[side], 0, "%s", word);
-}
-
 static void summary(void)
 {
 	const struct hrr_diff_stats *s = hrr_diff_get_stats(report.diff);
@@ -327,7 +318,8 @@ static int compare_recordings(char *const operand[2])
 	/* A run that was stopped early has not seen the end of either. */
 	if (!(report.opt.first && report.differ))
 		for (int i = 0; i < 2; i++)
-			say_state(i);
+			if (!tool_say_state(report.name[i], report.source[i]))
+				report.troubles++;
 	if (!quiet)
 		summary();
 	hrr_diff_free(report.diff);

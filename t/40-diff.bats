@@ -333,7 +333,8 @@ le() {
 	err_has 'hrr-diff: c: cut short'
 	: >empty
 	run_sep hrr-diff a empty
-	[ "$status" -ne 0 ]
+	status_is 2
+	err_has 'empty'
 	head -1 a >only-header
 	run_sep hrr-diff only-header only-header
 	status_is 0
@@ -440,4 +441,15 @@ le() {
 	run_sep hrr-diff saxpy.1 saxpy.3
 	out_has 'f32 2 | 3'
 	out_has ', output'
+}
+
+@test "hrr-diff: archives of upstream's recorder, of two versions" {
+	local d=$ROOT/t/data/hrr
+	[ -d "$d/saxpy-v5" ] || d=$ROOT/../shared/data/hrr
+	[ -d "$d/saxpy-v5" ] || skip 'no upstream archives here'
+	run_sep hrr-diff "$d/saxpy-v5" "$d/saxpy-v8"
+	status_is 0
+	err_is 'hrr-diff: equal: 12 calls, 1 outputs'
+	run_sep hrr-diff "$d/saxpy-v8" "$d/scale-v8"
+	status_is 1
 }

@@ -170,8 +170,8 @@ static bool one_of(const struct hrr_json *j, int key, const char *const *names)
 
 /* Members of no meaning (they differ from run to run), or with facts of their own. */
 static const char *const handled[] = {
-    "seq",  "t",    "dur",  "tid",    "p",    "api",	"ret",	"args",	 "dir",	  "blobs", "kernel",
-    "host", "addr", "blob", "output", "node", "region", "base", "image", "start", NULL};
+    "seq",    "t",    "dur",  "tid",  "p",	"api",	"ret",	  "args", "dir",     "blobs",
+    "kernel", "host", "addr", "blob", "output", "node", "region", "base", "foreign", NULL};
 
 static void others(struct hrr_facts *f)
 {

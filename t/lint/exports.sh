@@ -26,7 +26,12 @@ compare() {
 
 hrr=$BUILD/lib/hrr
 if [ -e "$hrr/libhrr-preload.so" ]; then
-	compare "$hrr/libhrr-preload.so" "$BUILD/gen/preload_names.txt"
+	# And the HSA calls by which memory appears that HIP never sees.
+	{
+		cat "$BUILD/gen/preload_names.txt"
+		defined "$hrr/libhrr-preload.so" | grep -E '^hsa_(amd_)?memory_'
+	} >"$tmp/names"
+	compare "$hrr/libhrr-preload.so" "$tmp/names"
 fi
 for so in "$hrr"/emu/libamdhip64.so.[0-9]*; do
 	[ -e "$so" ] || continue
