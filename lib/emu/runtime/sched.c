@@ -259,6 +259,7 @@ hipError_t sched_submit(struct stream *s, struct op *op, struct work **deps, uns
 	}
 	w->refs = 1;
 	w->stream = s;
+	w->device = s->device;
 	w->op = *op;
 	int rc = implicit_deps(s, w);
 	for (unsigned i = 0; rc == 0 && i < n_deps; i++)
@@ -311,7 +312,7 @@ static void step(struct work *w)
 
 hipError_t sched_wait_work(struct work *w)
 {
-	int device = w->stream->device;
+	int device = w->device;
 
 	work_ref(w);
 	while (w->state != WORK_DONE)

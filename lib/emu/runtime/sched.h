@@ -92,7 +92,8 @@ enum work_state { WORK_QUEUED, WORK_RUNNING, WORK_DONE };
 
 struct work {
 	struct work *next; /* in its stream's queue */
-	struct stream *stream;
+	struct stream *stream; /* while not DONE: it may be gone then */
+	int device;
 	unsigned refs;
 	enum work_state state;
 	unsigned n_deps;
