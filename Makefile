@@ -91,9 +91,11 @@ $(BUILD)/bin/%: $(BUILD)/obj/bin/%.o $(call obj,$(BIN_SHARED_SRC)) $(LIB)
 $(L)/libhrr-preload.so: $(call obj,$(PRELOAD_SRC) $(IN_PROGRAM_SRC)) $(BUILD)/obj/gen/preload_tramp.o
 	@mkdir -p $(@D)
 	$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ -lzstd -lz -ldl -lpthread
+# In a namespace of its own, so without libc; a sanitizer's run time cannot live there.
+$(BUILD)/obj/lib/preload/audit.o: FOLDER_CFLAGS := -fno-builtin -fno-sanitize=all -fno-stack-protector
 $(L)/libhrr-audit.so: $(call obj,lib/preload/audit.c)
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS) -o $@ $^ -ldl
+	$(CC) -shared -nostdlib -Wl,-z,defs -o $@ $^
 $(L)/libhrr-emu.so: $(call obj,$(ISA_SRC) $(RUNTIME_SRC) $(IN_PROGRAM_SRC))
 	@mkdir -p $(@D)
 	$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-soname,libhrr-emu.so -o $@ $^ -lzstd -lz -ldl -lpthread -lm
