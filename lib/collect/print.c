@@ -242,8 +242,6 @@ void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, boo
 	if (r->api >= HRR_API_COUNT)
 		return;
 	const struct hrr_api_row *row = &hrr_api_table[r->api];
-	if (p->major == 0)
-		p->major = (int)atomic_load_explicit(&p->ctl->major, memory_order_relaxed);
 	atts_read(r, &x);
 	uint64_t seq = returned && r->seq != 0 ? out_seq(p, r->seq) : out_seq(p, p->next);
 	struct hrr_write_call c = {.p = p->p,
@@ -255,7 +253,7 @@ void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, boo
 				   .ret = returned ? ret_text(row, r, &x, &p->c->scratch) : "none"};
 	p->calls++;
 	hrr_write_call(b, &c);
-	print_args(b, r, &x, p->major != 0 ? p->major : 5);
+	print_args(b, r, &x, (int)p->ctl->major);
 	hrr_buf_addc(b, '}');
 	if (r->dir > 0 && r->dir < 5 && returned) {
 		LIT(b, ",\"dir\":\"");

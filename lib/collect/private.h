@@ -80,7 +80,6 @@ struct process {
 	uint32_t slot;		 /* ctl->settled */
 	struct hrr_buf payloads; /* numbers of payload files whose lines are not written yet */
 	struct hrr_buf out;
-	int major;
 	uint64_t calls, outputs, regions, lost_outputs, lost, lost_bytes, not_recorded;
 	struct hrr_buf known; /* to be appended to pI.known */
 	int known_fd;

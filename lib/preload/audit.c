@@ -121,7 +121,8 @@ uintptr_t la_symbind64(Elf64_Sym *sym, unsigned int index, uintptr_t *from, uint
 
 	(void)index;
 	(void)flags;
-	/* Our own look-ups want the real one; the run time's calls of itself are not the program's. */
+	/* Our own look-ups want the real one; the run time's calls of itself are not the program's.
+	 */
 	if (*to == RUNTIME && *from == OTHER && shims != NULL)
 		shim = shim_of(name);
 	return shim != 0 ? shim : sym->st_value;

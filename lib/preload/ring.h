@@ -87,7 +87,8 @@ struct hrr_ctl {
 	_Alignas(64) _Atomic uint64_t seq; /* last number given */
 	_Alignas(64) _Atomic uint32_t rings;
 	_Atomic uint32_t files;
-	_Atomic uint32_t major;	     /* HIP major; 0: not known yet */
+	uint32_t major;		     /* of HIP: which values its enumerators have */
+	_Atomic uint32_t told;	     /* the RUNTIME record is written */
 	_Atomic uint32_t exiting;    /* exit handlers have begun */
 	_Atomic uint64_t lost;	     /* records dropped */
 	_Atomic uint64_t lost_bytes; /* payload bytes that could not be kept */

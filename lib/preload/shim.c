@@ -61,9 +61,9 @@ static void enter_hook(struct hrr_call *c)
 
 static void *enter_slow(struct hrr_call *c, struct hrr_thread *t, void *real)
 {
-	if (hrr_hook_of[c->api] == HRR_HOOK_REGISTER || hrr_proc->gen == 0) {
+	if (hrr_proc->gen == 0) {
 		hrr_tables_init();
-		if (hrr_hook_of[c->api] == HRR_HOOK_REGISTER && t->gen != hrr_proc->gen)
+		if (hrr_hook_of[c->api] == HRR_HOOK_REGISTER)
 			return real; /* kept, and written with the first other call */
 	}
 	c->t = hrr_thread_slow(t);
@@ -186,11 +186,34 @@ static void record_hook(struct hrr_call *c)
 	}
 }
 
+/* Once, when HIP has answered with success: which library that was. */
+static void write_runtime(struct hrr_thread *t)
+{
+	const char *path = hrr_runtime_path();
+	size_t n = strlen(path) + 1, room = (n + 7) & ~(size_t)7;
+
+	hrr_b_begin(t, HRR_R_RUNTIME, 0);
+	if (hrr_b_room(t, room)) {
+		memset(t->p + room - 8, 0, 8);
+		memcpy(t->p, path, n);
+		t->p += room;
+		hrr_b_rec(t)->t = hrr_now() - hrr_proc->ctl->t0;
+		hrr_b_rec(t)->ret = hrr_runtime_major();
+	}
+	hrr_b_commit(t);
+}
+
 static void leave_recorded(struct hrr_call *c, int64_t ret)
 {
 	struct hrr_thread *t = c->t;
 
 	c->ret = ret;
+	if (__builtin_expect(
+		ret == 0 && atomic_load_explicit(&hrr_proc->ctl->told, memory_order_relaxed) == 0,
+		0) &&
+	    hrr_api_table[c->api].ret == HRR_RET_ERROR &&
+	    atomic_exchange(&hrr_proc->ctl->told, 1) == 0)
+		write_runtime(t);
 	if (c->hook != HRR_HOOK_NONE)
 		leave_hook(c);
 	hrr_b_begin(t, HRR_R_LEAVE, c->api);
