@@ -205,6 +205,40 @@ struct hipChannelFormatDesc emu_hipCreateChannelDesc(int x, int y, int z, int w,
 	return (struct hipChannelFormatDesc){x, y, z, w, f};
 }
 
+hipError_t emu_hipArrayGetDescriptor(struct HIP_ARRAY_DESCRIPTOR *d, hipArray_t array)
+{
+	EMU_ENTER(EMU_WORK);
+	if (d == NULL)
+		return emu_ret(hipErrorInvalidValue);
+	rt_lock();
+	const struct array *a = array_get(array);
+	if (a != NULL)
+		*d = (struct HIP_ARRAY_DESCRIPTOR){.Width = a->width,
+						   .Height = a->height,
+						   .Format = a->format,
+						   .NumChannels = a->channels};
+	rt_unlock();
+	return emu_ret(a != NULL ? hipSuccess : hipErrorInvalidHandle);
+}
+
+hipError_t emu_hipArray3DGetDescriptor(struct HIP_ARRAY3D_DESCRIPTOR *d, hipArray_t array)
+{
+	EMU_ENTER(EMU_WORK);
+	if (d == NULL)
+		return emu_ret(hipErrorInvalidValue);
+	rt_lock();
+	const struct array *a = array_get(array);
+	if (a != NULL)
+		*d = (struct HIP_ARRAY3D_DESCRIPTOR){.Width = a->width,
+						     .Height = a->height,
+						     .Depth = a->depth,
+						     .Format = a->format,
+						     .NumChannels = a->channels,
+						     .Flags = a->flags};
+	rt_unlock();
+	return emu_ret(a != NULL ? hipSuccess : hipErrorInvalidHandle);
+}
+
 /* --- copies: an array end at an offset (bytes, rows) against a pitched one -------------- */
 
 static hipError_t array_copy(enum hrr_api api, hipArray_t array, size_t x, size_t y, void *other,
@@ -313,4 +347,48 @@ hipError_t emu_hipMemcpyHtoA(hipArray_t dstArray, size_t dstOffset, void *srcHos
 	EMU_ENTER(EMU_WORK);
 	return emu_ret(array_copy(HRR_API_hipMemcpyHtoA, dstArray, dstOffset, 0, srcHost, count,
 				  count, 1, true, hipMemcpyHostToDevice, NULL, false));
+}
+
+hipError_t emu_hipMemcpyAtoHAsync(void *dstHost, hipArray_t srcArray, size_t srcOffset,
+				  size_t ByteCount, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(array_copy(HRR_API_hipMemcpyAtoHAsync, srcArray, srcOffset, 0, dstHost,
+				  ByteCount, ByteCount, 1, false, hipMemcpyDeviceToHost, stream,
+				  false));
+}
+
+hipError_t emu_hipMemcpyHtoAAsync(hipArray_t dstArray, size_t dstOffset, void *srcHost,
+				  size_t ByteCount, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(array_copy(HRR_API_hipMemcpyHtoAAsync, dstArray, dstOffset, 0, srcHost,
+				  ByteCount, ByteCount, 1, true, hipMemcpyHostToDevice, stream,
+				  false));
+}
+
+hipError_t emu_hipMemcpyAtoD(void *dstDevice, hipArray_t srcArray, size_t srcOffset,
+			     size_t ByteCount)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(array_copy(HRR_API_hipMemcpyAtoD, srcArray, srcOffset, 0, dstDevice,
+				  ByteCount, ByteCount, 1, false, hipMemcpyDeviceToDevice, NULL,
+				  false));
+}
+
+hipError_t emu_hipMemcpyDtoA(hipArray_t dstArray, size_t dstOffset, void *srcDevice,
+			     size_t ByteCount)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(array_copy(HRR_API_hipMemcpyDtoA, dstArray, dstOffset, 0, srcDevice,
+				  ByteCount, ByteCount, 1, true, hipMemcpyDeviceToDevice, NULL,
+				  false));
+}
+
+hipError_t emu_hipMemcpyFromArray_spt(void *dst, hipArray_t src, size_t wOffsetSrc, size_t hOffset,
+				      size_t count, int kind)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(array_copy(HRR_API_hipMemcpyFromArray_spt, src, wOffsetSrc, hOffset, dst,
+				  count, count, 1, false, kind, NULL, true));
 }

@@ -77,6 +77,10 @@ static enum node_type type_of(const struct op *op)
 		return NODE_SET;
 	if (op->kind == OP_HOST)
 		return NODE_HOST;
+	if (op->kind == OP_ALLOC)
+		return NODE_ALLOC;
+	if (op->kind == OP_RELEASE)
+		return NODE_FREE;
 	return op->u.copy.use_2d ? NODE_COPY : NODE_COPY_1D;
 }
 
@@ -99,7 +103,7 @@ hipError_t capture_submit(struct stream *s, struct op *op, struct work **ret_wor
 		return hipErrorStreamCaptureInvalidated;
 	}
 	if (op->kind != OP_KERNEL && op->kind != OP_COPY && op->kind != OP_SET &&
-	    op->kind != OP_HOST) {
+	    op->kind != OP_HOST && op->kind != OP_ALLOC && op->kind != OP_RELEASE) {
 		c->invalid = true;
 		op_release(op);
 		return hipErrorStreamCaptureUnsupported;

@@ -13,6 +13,11 @@ hipError_t emu_hipGetLastError(void)
 	return e != hipSuccess ? e : rt_device()->sticky;
 }
 
+hipError_t emu_hipExtGetLastError(void)
+{
+	return emu_hipGetLastError();
+}
+
 hipError_t emu_hipPeekAtLastError(void)
 {
 	if (emu_enter(EMU_ANY) == hipErrorNoDevice)
@@ -82,4 +87,20 @@ const char *emu_hipGetErrorString(int hipError)
 			if (texts[i].e == hipError)
 				return texts[i].text;
 	return emu_hipGetErrorName(hipError);
+}
+
+hipError_t emu_hipDrvGetErrorName(int hipError, const char **errorString)
+{
+	if (errorString == NULL)
+		return hipErrorInvalidValue;
+	*errorString = hrr_error_name(hipError);
+	return *errorString != NULL ? hipSuccess : hipErrorInvalidValue;
+}
+
+hipError_t emu_hipDrvGetErrorString(int hipError, const char **errorString)
+{
+	if (errorString == NULL)
+		return hipErrorInvalidValue;
+	*errorString = hrr_error_name(hipError) != NULL ? emu_hipGetErrorString(hipError) : NULL;
+	return *errorString != NULL ? hipSuccess : hipErrorInvalidValue;
 }

@@ -109,6 +109,14 @@ hipError_t emu_hipEventRecord(hipEvent_t event, hipStream_t stream)
 	return emu_ret(record(event, stream, false));
 }
 
+hipError_t emu_hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, unsigned int flags)
+{
+	EMU_ENTER(EMU_WORK);
+	if (flags != 0) /* external: a node of its own in a capture */
+		return emu_not_supported("hipEventRecordExternal");
+	return emu_ret(record(event, stream, false));
+}
+
 hipError_t emu_hipEventQuery(hipEvent_t event)
 {
 	EMU_ENTER(EMU_WORK);

@@ -116,8 +116,10 @@ int node_assign(struct node *dst, const struct node *src)
 	dst->copy_kind = src->copy_kind;
 	dst->set = src->set;
 	dst->host = src->host;
+	dst->alloc = src->alloc;
 	dst->grid = src->grid;
 	dst->block = src->block;
+	dst->disabled = src->disabled;
 	return 0;
 nomem:
 	if (child != NULL)
@@ -227,6 +229,8 @@ static hipError_t run_child(const struct graph *g, int device);
 
 static hipError_t run_node(const struct node *n, int device)
 {
+	if (n->disabled)
+		return hipSuccess;
 	if (n->type == NODE_CHILD)
 		return run_child(n->child, device);
 	return op_run(&n->op, device);

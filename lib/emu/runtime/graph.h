@@ -20,7 +20,9 @@ enum node_type {
 	NODE_CHILD,
 	NODE_EMPTY,
 	NODE_RECORD,
-	NODE_WAIT
+	NODE_WAIT,
+	NODE_ALLOC,
+	NODE_FREE
 };
 
 struct node {
@@ -33,6 +35,7 @@ struct node {
 	hipEvent_t event;    /* looked up at launch */
 	struct node **deps;  /* owned; in the same graph */
 	unsigned n_deps, mark;
+	bool disabled; /* hipGraphNodeSetEnabled: runs as an empty node */
 	/* As the program gave them, for queries. */
 	void *func;	      /* stub or hipFunction_t */
 	void **kernel_params; /* owned; point into op.u.kernel.args */
@@ -40,6 +43,7 @@ struct node {
 	int copy_kind;
 	struct hipMemsetParams set;
 	struct hipHostNodeParams host;
+	struct hipMemAllocNodeParams alloc;
 	dim3 grid, block;
 };
 

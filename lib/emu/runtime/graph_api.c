@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/emu/runtime/copy.h"
+#include "lib/emu/runtime/va.h"
 
 /* Graphs and their nodes as the program edits them. */
 
@@ -258,6 +259,43 @@ hipError_t emu_hipGraphAddEventWaitNode(hipGraphNode_t *pGraphNode, hipGraph_t g
 	ADD_NODE(NODE_WAIT, params_event(n, event));
 }
 
+static hipError_t params_alloc(struct node *n, struct hipMemAllocNodeParams *p)
+{
+	if (p == NULL || p->bytesize == 0 || p->poolProps.allocType != hipMemAllocationTypePinned ||
+	    p->poolProps.location.type != hipMemLocationTypeDevice)
+		return hipErrorInvalidValue;
+	if (!rt_device_ok(p->poolProps.location.id))
+		return hipErrorInvalidDevice;
+	n->op = (struct op){.kind = OP_ALLOC, .u.memory.size = p->bytesize};
+	if (va_alloc(p->bytesize, 0, &n->op.u.memory.addr) < 0)
+		return hipErrorOutOfMemory;
+	p->dptr = (void *)(uintptr_t)n->op.u.memory.addr;
+	n->alloc = *p;
+	return hipSuccess;
+}
+
+hipError_t emu_hipGraphAddMemAllocNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+				       hipGraphNode_t *pDependencies, size_t numDependencies,
+				       struct hipMemAllocNodeParams *pNodeParams)
+{
+	ADD_NODE(NODE_ALLOC, params_alloc(n, pNodeParams));
+}
+
+static hipError_t params_free(struct node *n, const void *ptr)
+{
+	if (ptr == NULL)
+		return hipErrorInvalidValue;
+	n->op = (struct op){.kind = OP_RELEASE, .u.memory.addr = (uintptr_t)ptr};
+	return hipSuccess;
+}
+
+hipError_t emu_hipGraphAddMemFreeNode(hipGraphNode_t *pGraphNode, hipGraph_t graph,
+				      hipGraphNode_t *pDependencies, size_t numDependencies,
+				      void *dev_ptr)
+{
+	ADD_NODE(NODE_FREE, params_free(n, dev_ptr));
+}
+
 hipError_t emu_hipGraphDestroyNode(hipGraphNode_t node)
 {
 	EMU_ENTER(EMU_WORK);
@@ -358,6 +396,33 @@ hipError_t emu_hipGraphMemcpyNodeSetParamsFromSymbol(hipGraphNode_t node, void *
 						     size_t count, size_t offset, int kind)
 {
 	NODE_CALL(copy_node(node), params_symbol(n, false, symbol, dst, count, offset, kind));
+}
+
+static hipError_t get_alloc(const struct node *n, struct hipMemAllocNodeParams *p)
+{
+	if (p == NULL)
+		return hipErrorInvalidValue;
+	*p = n->alloc;
+	return hipSuccess;
+}
+
+hipError_t emu_hipGraphMemAllocNodeGetParams(hipGraphNode_t node,
+					     struct hipMemAllocNodeParams *pNodeParams)
+{
+	NODE_CALL(typed(node, NODE_ALLOC, NODE_ALLOC), get_alloc(n, pNodeParams));
+}
+
+static hipError_t get_free(const struct node *n, void **ptr)
+{
+	if (ptr == NULL)
+		return hipErrorInvalidValue;
+	*ptr = (void *)(uintptr_t)n->op.u.memory.addr;
+	return hipSuccess;
+}
+
+hipError_t emu_hipGraphMemFreeNodeGetParams(hipGraphNode_t node, void **dev_ptr)
+{
+	NODE_CALL(typed(node, NODE_FREE, NODE_FREE), get_free(n, dev_ptr));
 }
 
 static hipError_t get_memset(const struct node *n, struct hipMemsetParams *p)

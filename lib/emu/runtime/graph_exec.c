@@ -171,6 +171,18 @@ hipError_t emu_hipGraphLaunch(hipGraphExec_t graphExec, hipStream_t stream)
 	return emu_ret(e);
 }
 
+hipError_t emu_hipGraphUpload(hipGraphExec_t graphExec, hipStream_t stream)
+{
+	struct stream *s;
+
+	EMU_ENTER(EMU_WORK);
+	rt_lock();
+	hipError_t e =
+	    exec_get(graphExec) != NULL ? stream_get(stream, false, &s) : hipErrorInvalidValue;
+	rt_unlock();
+	return emu_ret(e);
+}
+
 /* --- update ----------------------------------------------------------------------------- */
 
 /* The executable's node for a node of its graph, in a plan that may be changed. */
@@ -284,6 +296,33 @@ hipError_t emu_hipGraphExecEventWaitNodeSetEvent(hipGraphExec_t hGraphExec, hipG
 						 hipEvent_t event)
 {
 	EXEC_CALL(hGraphExec, hNode, n->type == NODE_WAIT, set_event(n, event));
+}
+
+static hipError_t set_enabled(struct node *n, unsigned on)
+{
+	n->disabled = on == 0;
+	return hipSuccess;
+}
+
+static hipError_t get_enabled(const struct node *n, unsigned *ret)
+{
+	*ret = !n->disabled;
+	return hipSuccess;
+}
+
+hipError_t emu_hipGraphNodeSetEnabled(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+				      unsigned int isEnabled)
+{
+	EXEC_CALL(hGraphExec, hNode, n->type == NODE_KERNEL || n->type == NODE_SET || IS_COPY,
+		  set_enabled(n, isEnabled));
+}
+
+hipError_t emu_hipGraphNodeGetEnabled(hipGraphExec_t hGraphExec, hipGraphNode_t hNode,
+				      unsigned int *isEnabled)
+{
+	EXEC_CALL(hGraphExec, hNode,
+		  isEnabled != NULL && (n->type == NODE_KERNEL || n->type == NODE_SET || IS_COPY),
+		  get_enabled(n, isEnabled));
 }
 
 /* Whether two graphs have the same nodes and edges in the same order; ret_n: where not. */

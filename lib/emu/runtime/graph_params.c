@@ -42,6 +42,9 @@ int node_describe(struct node *n)
 	if (n->op.kind == OP_COPY) {
 		n->copy_kind = hipMemcpyDefault;
 		describe_copy(n);
+	} else if (n->op.kind == OP_HOST) {
+		__builtin_memcpy(&n->host.fn, &n->op.u.host.fn, sizeof n->host.fn);
+		n->host.userData = n->op.u.host.data;
 	} else if (n->op.kind == OP_SET) {
 		const struct set_op *s = &n->op.u.set;
 		n->set = (struct hipMemsetParams){.dst = (void *)(uintptr_t)s->dst,

@@ -11,11 +11,13 @@ static int type_number(enum node_type t)
 	static const int five[] = {
 	    [NODE_KERNEL] = 1,	 [NODE_COPY] = 2, [NODE_COPY_1D] = 9, [NODE_COPY_FROM] = 10,
 	    [NODE_COPY_TO] = 11, [NODE_SET] = 3,  [NODE_HOST] = 4,    [NODE_CHILD] = 5,
-	    [NODE_EMPTY] = 6,	 [NODE_WAIT] = 7, [NODE_RECORD] = 8};
+	    [NODE_EMPTY] = 6,	 [NODE_WAIT] = 7, [NODE_RECORD] = 8,  [NODE_ALLOC] = 10,
+	    [NODE_FREE] = 11};
 	static const int six[] = {
 	    [NODE_KERNEL] = 0,	[NODE_COPY] = 1, [NODE_COPY_1D] = 1, [NODE_COPY_FROM] = 1,
 	    [NODE_COPY_TO] = 1, [NODE_SET] = 2,	 [NODE_HOST] = 3,    [NODE_CHILD] = 4,
-	    [NODE_EMPTY] = 5,	[NODE_WAIT] = 6, [NODE_RECORD] = 7};
+	    [NODE_EMPTY] = 5,	[NODE_WAIT] = 6, [NODE_RECORD] = 7,  [NODE_ALLOC] = 10,
+	    [NODE_FREE] = 11};
 
 	return rt.major >= 6 ? six[t] : five[t];
 }

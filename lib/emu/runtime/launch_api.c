@@ -172,6 +172,44 @@ hipError_t emu_hipHccModuleLaunchKernel(hipFunction_t f, uint32_t globalWorkSize
 				  stopEvent));
 }
 
+hipError_t emu_hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned int gridDimX,
+						unsigned int gridDimY, unsigned int gridDimZ,
+						unsigned int blockDimX, unsigned int blockDimY,
+						unsigned int blockDimZ, unsigned int sharedMemBytes,
+						hipStream_t stream, void **kernelParams)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(cooperative(f, (dim3){gridDimX, gridDimY, gridDimZ},
+				   (dim3){blockDimX, blockDimY, blockDimZ}, kernelParams,
+				   sharedMemBytes, stream, false));
+}
+
+hipError_t emu_hipLaunchKernelExC(struct hipLaunchConfig_t *config, void *fPtr, void **args)
+{
+	EMU_ENTER(EMU_WORK);
+	if (config == NULL)
+		return emu_ret(hipErrorInvalidValue);
+	if (config->numAttrs != 0)
+		return emu_not_supported("hipLaunchKernelExC: launch attributes");
+	struct shape sh = blocks(config->gridDim, config->blockDim);
+	return emu_ret(launch(fPtr, false, &sh, config->dynamicSmemBytes, config->stream, false,
+			      args, NULL, NULL, NULL, false));
+}
+
+hipError_t emu_hipDrvLaunchKernelEx(struct HIP_LAUNCH_CONFIG *config, hipFunction_t f,
+				    void **params, void **extra)
+{
+	EMU_ENTER(EMU_WORK);
+	if (config == NULL)
+		return emu_ret(hipErrorInvalidValue);
+	if (config->numAttrs != 0)
+		return emu_not_supported("hipDrvLaunchKernelEx: launch attributes");
+	struct shape sh = blocks((dim3){config->gridDimX, config->gridDimY, config->gridDimZ},
+				 (dim3){config->blockDimX, config->blockDimY, config->blockDimZ});
+	return emu_ret(launch(f, true, &sh, config->sharedMemBytes, config->hStream, false, params,
+			      extra, NULL, NULL, false));
+}
+
 /* --- what <<<>>> compiles to --------------------------------------------------------- */
 
 hipError_t emu___hipPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem,

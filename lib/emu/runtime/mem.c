@@ -104,6 +104,41 @@ void mem_release_now(uint64_t addr)
 	rt_unlock();
 }
 
+hipError_t mem_alloc_now(uint64_t addr, uint64_t size, int device)
+{
+	struct device *d = &rt.dev[device];
+	hipError_t e = hipErrorOutOfMemory;
+
+	rt_lock();
+	struct range *r = calloc(1, sizeof *r);
+	if (r != NULL && size <= rt.memory && d->used <= rt.memory - size)
+		r->host = storage_new(size, rt.fill);
+	if (r != NULL && r->host != NULL) {
+		unsigned char *host = r->host;
+		r->base = addr;
+		r->size = size;
+		r->kind = RANGE_POOL;
+		r->device = device;
+		r->access = 1u << device;
+		r->readable = r->writable = true;
+		r->api = "graph allocation node";
+		/* After a free node the number went back; while it is still there this launch is
+		 * wrong: the earlier one's memory was never freed. */
+		uint64_t room = (size + EMU_PAGE - 1) / EMU_PAGE * EMU_PAGE;
+		(void)va_reserve(addr, room);
+		int rc = range_add(r);
+		e = rt_error(rc);
+		if (rc == 0)
+			d->used += size;
+		else
+			storage_free(host, size);
+	} else {
+		free(r);
+	}
+	rt_unlock();
+	return e;
+}
+
 static hipError_t malloc_device(void **ptr, size_t size, unsigned flags, const char *api)
 {
 	struct range *r;
@@ -286,6 +321,14 @@ hipError_t emu_hipHostAlloc(void **ptr, size_t size, unsigned int flags)
 	if ((flags & ~HOST_FLAGS) != 0)
 		return emu_ret(hipErrorInvalidValue);
 	return emu_ret(malloc_host(ptr, size, flags, "hipHostAlloc"));
+}
+
+hipError_t emu_hipExtHostAlloc(void **ptr, size_t size, unsigned int flags)
+{
+	EMU_ENTER(EMU_UNSAFE);
+	if ((flags & ~HOST_FLAGS) != 0)
+		return emu_ret(hipErrorInvalidValue);
+	return emu_ret(malloc_host(ptr, size, flags, "hipExtHostAlloc"));
 }
 
 hipError_t emu_hipMallocHost(void **ptr, size_t size)

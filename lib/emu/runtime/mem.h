@@ -15,6 +15,8 @@ hipError_t mem_new(enum range_kind kind, int device, uint64_t size, unsigned fla
 void mem_delete(struct range *r, const char *api);
 /* A stream-ordered free reached its place: called without rt.lock. */
 void mem_release_now(uint64_t addr);
+/* A graph's allocation: memory at a number va_alloc gave out. Without rt.lock. */
+hipError_t mem_alloc_now(uint64_t addr, uint64_t size, int device);
 /* The range whose first byte addr is, or NULL. */
 struct range *mem_at(const void *addr);
 

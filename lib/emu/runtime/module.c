@@ -253,6 +253,12 @@ hipError_t emu_hipModuleLoadDataEx(hipModule_t *module, void *image, unsigned in
 	return emu_ret(load_data(module, image));
 }
 
+hipError_t emu_hipModuleLoadFatBinary(hipModule_t *module, void *fatbin)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(load_data(module, fatbin));
+}
+
 hipError_t emu_hipModuleLoad(hipModule_t *module, const char *fname)
 {
 	struct stat st;
@@ -374,6 +380,22 @@ hipError_t emu_hipModuleGetGlobal(void **dptr, size_t *bytes, hipModule_t hmod, 
 		*dptr = (void *)(uintptr_t)(i->range->base + sym.value);
 	if (e == hipSuccess && bytes != NULL)
 		*bytes = sym.size;
+	rt_unlock();
+	return emu_ret(e);
+}
+
+hipError_t emu_hipModuleGetFunctionCount(unsigned int *count, hipModule_t module)
+{
+	struct image *i;
+
+	EMU_ENTER(EMU_WORK);
+	if (count == NULL)
+		return emu_ret(hipErrorInvalidValue);
+	rt_lock();
+	struct module *m = module_get(module);
+	hipError_t e = m != NULL ? module_image(m, emu_thread.device, &i) : hipErrorInvalidHandle;
+	if (e == hipSuccess)
+		*count = (unsigned)i->co.n_kernels;
 	rt_unlock();
 	return emu_ret(e);
 }

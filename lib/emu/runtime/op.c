@@ -76,8 +76,10 @@ hipError_t op_run(const struct op *op, int device)
 			return hipErrorIllegalAddress;
 		break;
 	}
+	case OP_ALLOC:
+		return mem_alloc_now(op->u.memory.addr, op->u.memory.size, device);
 	case OP_RELEASE:
-		mem_release_now(op->u.release.addr);
+		mem_release_now(op->u.memory.addr);
 		break;
 	case OP_GRAPH:
 		return plan_run(op->u.graph.plan, device);

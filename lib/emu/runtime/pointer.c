@@ -235,3 +235,22 @@ hipError_t emu_hipStreamAttachMemAsync(hipStream_t stream, void *dev_ptr, size_t
 	rt_unlock();
 	return emu_ret(e);
 }
+
+hipError_t emu_hipMemAdvise_v2(void *dev_ptr, size_t count, int advice,
+			       struct hipMemLocation device)
+{
+	/* Anything but a device is the host, by whatever node. */
+	return emu_hipMemAdvise(dev_ptr, count, advice,
+				device.type == hipMemLocationTypeDevice ? device.id : -1);
+}
+
+hipError_t emu_hipMemPrefetchAsync_v2(void *dev_ptr, size_t count, struct hipMemLocation location,
+				      unsigned int flags, hipStream_t stream)
+{
+	if (flags != 0) {
+		EMU_ENTER(EMU_WORK);
+		return emu_ret(hipErrorInvalidValue);
+	}
+	return emu_hipMemPrefetchAsync(
+	    dev_ptr, count, location.type == hipMemLocationTypeDevice ? location.id : -1, stream);
+}

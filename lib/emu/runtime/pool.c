@@ -5,6 +5,7 @@
 
 #include "lib/emu/runtime/capture.h"
 #include "lib/emu/runtime/pool.h"
+#include "lib/emu/runtime/va.h"
 
 /*
  * Stream-ordered allocation. Memory exists from the call on (its address is known) and goes
@@ -60,13 +61,16 @@ static hipError_t allocate(void **ret, size_t size, struct pool *p, struct strea
 
 	if (p == NULL)
 		return hipErrorOutOfMemory;
-	if (s->capture != NULL) {
-		s->capture->invalid = true;
-		return hipErrorStreamCaptureUnsupported;
-	}
 	if (size == 0) {
 		*ret = NULL;
 		return hipSuccess;
+	}
+	if (s->capture != NULL) { /* a node that allocates */
+		struct op op = {.kind = OP_ALLOC, .u.memory.size = size};
+		if (va_alloc(size, 0, &op.u.memory.addr) < 0)
+			return hipErrorOutOfMemory;
+		*ret = (void *)(uintptr_t)op.u.memory.addr;
+		return capture_submit(s, &op, NULL);
 	}
 	if (p->max_size != 0 && (size > p->max_size || p->used > p->max_size - size))
 		return hipErrorOutOfMemory;
@@ -123,14 +127,16 @@ hipError_t emu_hipFreeAsync(void *dev_ptr, hipStream_t stream)
 	rt_lock();
 	hipError_t e = stream_get(stream, false, &s);
 	const struct range *r = mem_at(dev_ptr);
-	if (e == hipSuccess && (r == NULL || (r->kind != RANGE_POOL && r->kind != RANGE_DEVICE)))
+	bool graph = e == hipSuccess && s->capture != NULL;
+	/* Memory of a graph being captured does not exist yet. */
+	if (e == hipSuccess && !graph &&
+	    (r == NULL || (r->kind != RANGE_POOL && r->kind != RANGE_DEVICE)))
 		e = hipErrorInvalidValue;
-	if (e == hipSuccess && s->capture != NULL) {
-		s->capture->invalid = true;
-		e = hipErrorStreamCaptureUnsupported;
-	}
-	if (e == hipSuccess) {
-		struct op op = {.kind = OP_RELEASE, .u.release.addr = (uintptr_t)dev_ptr};
+	if (graph) {
+		struct op op = {.kind = OP_RELEASE, .u.memory.addr = (uintptr_t)dev_ptr};
+		e = capture_submit(s, &op, NULL);
+	} else if (e == hipSuccess) {
+		struct op op = {.kind = OP_RELEASE, .u.memory.addr = (uintptr_t)dev_ptr};
 		e = sched_submit(s, &op, NULL, 0, NULL);
 	}
 	rt_unlock();

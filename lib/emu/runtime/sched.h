@@ -24,6 +24,7 @@ enum op_kind {
 	OP_HOST,
 	OP_WRITE_VALUE,
 	OP_WAIT_VALUE,
+	OP_ALLOC,   /* a graph's allocation: memory at a number already given out */
 	OP_RELEASE, /* stream-ordered free */
 	OP_GRAPH
 };
@@ -74,8 +75,8 @@ struct op {
 			unsigned size, flags;
 		} value;
 		struct {
-			uint64_t addr;
-		} release;
+			uint64_t addr, size; /* size: of OP_ALLOC */
+		} memory;
 		struct {
 			struct plan *plan; /* a reference */
 		} graph;
@@ -91,7 +92,7 @@ hipError_t op_run(const struct op *op, int device);
 enum work_state { WORK_QUEUED, WORK_RUNNING, WORK_DONE };
 
 struct work {
-	struct work *next; /* in its stream's queue */
+	struct work *next;     /* in its stream's queue */
 	struct stream *stream; /* while not DONE: it may be gone then */
 	int device;
 	unsigned refs;

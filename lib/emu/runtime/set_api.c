@@ -139,3 +139,57 @@ hipError_t emu_hipMemset3DAsync(struct hipPitchedPtr pitchedDevPtr, int value,
 	struct set_op op = box(&pitchedDevPtr, value, &extent);
 	return emu_ret(set(HRR_API_hipMemset3DAsync, &op, stream, false));
 }
+
+hipError_t emu_hipMemsetD2D8(void *dst, size_t dstPitch, unsigned char value, size_t width,
+			     size_t height)
+{
+	EMU_ENTER(EMU_WORK);
+	struct set_op op = rectangle(dst, dstPitch, (int)value, width, height);
+	op.elem = 1;
+	return emu_ret(set(HRR_API_hipMemsetD2D8, &op, NULL, false));
+}
+
+hipError_t emu_hipMemsetD2D8Async(void *dst, size_t dstPitch, unsigned char value, size_t width,
+				  size_t height, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	struct set_op op = rectangle(dst, dstPitch, (int)value, width, height);
+	op.elem = 1;
+	return emu_ret(set(HRR_API_hipMemsetD2D8Async, &op, stream, false));
+}
+
+hipError_t emu_hipMemsetD2D16(void *dst, size_t dstPitch, unsigned short value, size_t width,
+			      size_t height)
+{
+	EMU_ENTER(EMU_WORK);
+	struct set_op op = rectangle(dst, dstPitch, (int)value, width, height);
+	op.elem = 2;
+	return emu_ret(set(HRR_API_hipMemsetD2D16, &op, NULL, false));
+}
+
+hipError_t emu_hipMemsetD2D16Async(void *dst, size_t dstPitch, unsigned short value, size_t width,
+				   size_t height, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	struct set_op op = rectangle(dst, dstPitch, (int)value, width, height);
+	op.elem = 2;
+	return emu_ret(set(HRR_API_hipMemsetD2D16Async, &op, stream, false));
+}
+
+hipError_t emu_hipMemsetD2D32(void *dst, size_t dstPitch, unsigned int value, size_t width,
+			      size_t height)
+{
+	EMU_ENTER(EMU_WORK);
+	struct set_op op = rectangle(dst, dstPitch, (int)value, width, height);
+	op.elem = 4;
+	return emu_ret(set(HRR_API_hipMemsetD2D32, &op, NULL, false));
+}
+
+hipError_t emu_hipMemsetD2D32Async(void *dst, size_t dstPitch, unsigned int value, size_t width,
+				   size_t height, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	struct set_op op = rectangle(dst, dstPitch, (int)value, width, height);
+	op.elem = 4;
+	return emu_ret(set(HRR_API_hipMemsetD2D32Async, &op, stream, false));
+}

@@ -372,6 +372,36 @@ hipError_t emu_hipStreamWaitEvent_spt(hipStream_t stream, hipEvent_t event, unsi
 	return emu_ret(wait_event(stream, event, flags, true));
 }
 
+hipError_t emu_hipStreamGetDevice(hipStream_t stream, int *device)
+{
+	struct stream *s;
+
+	EMU_ENTER(EMU_WORK);
+	if (device == NULL)
+		return emu_ret(hipErrorInvalidValue);
+	rt_lock();
+	hipError_t e = stream_get(stream, false, &s);
+	if (e == hipSuccess)
+		*device = s->device;
+	rt_unlock();
+	return emu_ret(e);
+}
+
+hipError_t emu_hipStreamGetId(hipStream_t stream, uint64_t *streamId)
+{
+	struct stream *s;
+
+	EMU_ENTER(EMU_WORK);
+	if (streamId == NULL)
+		return emu_ret(hipErrorInvalidValue);
+	rt_lock();
+	hipError_t e = stream_get(stream, false, &s);
+	if (e == hipSuccess)
+		*streamId = s->id;
+	rt_unlock();
+	return emu_ret(e);
+}
+
 /* --- host functions and values ------------------------------------------------- */
 
 hipError_t emu_hipStreamAddCallback(hipStream_t stream, void *callback, void *userData,
@@ -394,6 +424,24 @@ hipError_t emu_hipStreamAddCallback(hipStream_t stream, void *callback, void *us
 		op.u.host.data = userData;
 		e = sched_submit(s, &op, NULL, 0, NULL);
 	}
+	rt_unlock();
+	return emu_ret(e);
+}
+
+hipError_t emu_hipLaunchHostFunc(hipStream_t stream, void *fn, void *userData)
+{
+	struct op op = {.kind = OP_HOST};
+	struct stream *s;
+
+	EMU_ENTER(EMU_WORK);
+	if (fn == NULL)
+		return emu_ret(hipErrorInvalidValue);
+	memcpy(&op.u.host.fn, &fn, sizeof fn);
+	op.u.host.data = userData;
+	rt_lock();
+	hipError_t e = stream_get(stream, false, &s);
+	if (e == hipSuccess)
+		e = capture_submit(s, &op, NULL);
 	rt_unlock();
 	return emu_ret(e);
 }
