@@ -6,13 +6,15 @@
 
 #include "bin/tool.h"
 #include "bin/tool_source.h"
+#include "formats/hrr/export.h"
 #include "lib/store/export.h"
 #include "lib/stream/edit.h"
 #include "lib/stream/filter.h"
 
 static const char usage[] =
-    "usage: hrr-cat [-cqx] [-b DIR] [-e EXPR]... [-o DIR] [--first N] [--last N]\n"
-    "               [--pid PID] [--regions FILE]... [--no-sidecars] [ARCHIVE]\n"
+    "usage: hrr-cat [-cqx] [-b DIR] [-e EXPR]... [-o DIR] [--first N] [--format NAME]\n"
+    "               [--last N] [--pid PID] [--regions FILE]... [--no-sidecars]\n"
+    "               [ARCHIVE]\n"
     "\n"
     "Prints the event stream of an archive, of one process's folder or of a file,\n"
     "or of standard input: one JSON object a line.\n"
@@ -25,16 +27,19 @@ static const char usage[] =
     "  -q              no progress\n"
     "  -x              only calls that are not selected\n"
     "  --first N       only the first N calls selected\n"
+    "  --format NAME   of the archive -o writes: jsonl, ours (the default), or hrr8,\n"
+    "                  upstream HRR version 8; what that cannot hold is said\n"
     "  --last N        only the last N calls selected\n"
     "  --pid PID       only the process PID\n"
     "  --regions FILE  one more sidecar, for the first process\n"
     "  --no-sidecars   leave out the archive's own sidecars\n"
     "  -h, --version   this text; the version\n";
 
-enum { OPT_FIRST = 256, OPT_LAST, OPT_PID, OPT_REGIONS, OPT_NO_SIDECARS };
+enum { OPT_FIRST = 256, OPT_FORMAT, OPT_LAST, OPT_PID, OPT_REGIONS, OPT_NO_SIDECARS };
 
 static const struct option longs[] = {
     {"first", required_argument, NULL, OPT_FIRST},
+    {"format", required_argument, NULL, OPT_FORMAT},
     {"last", required_argument, NULL, OPT_LAST},
     {"pid", required_argument, NULL, OPT_PID},
     {"regions", required_argument, NULL, OPT_REGIONS},
@@ -54,23 +59,52 @@ struct cat {
 	struct hrr_source *src;
 	struct hrr_filter *filter;
 	struct hrr_export *export;
+	struct hrr_hrr8 *hrr8; /* or this one */
 	bool count, live;
 	uint64_t last;
 	struct hrr_buf line;	       /* an edited line */
 	struct hrr_buf queue, text;    /* --last: struct waiting and their lines */
 	size_t queue_from, calls_held; /* first in the queue; calls in it */
 	struct hrr_seqs *dropped;
-	struct hrr_record again;
+	struct hrr_record again, edited;
 };
 
 static struct hrr_diag diag;
 
 /* --- where a line goes --- */
 
+static struct hrr_blobs *blobs_of(void *self, uint32_t p)
+{
+	return hrr_source_blobs(self, p, NULL);
+}
+
+static void say_lost(void *self, const char *text)
+{
+	tool_say(self, 0, "%s", text);
+}
+
+static void put_hrr8(struct cat *c, const struct hrr_record *rec, const char *line, size_t len)
+{
+	if (line != NULL) { /* it was edited */
+		if (hrr_record_parse(&c->edited, line, len, &diag) < 0)
+			tool_die_diag(&diag);
+		rec = &c->edited;
+	}
+	if (hrr_hrr8_record(c->hrr8, rec, hrr_source_from_sidecar(c->src), blobs_of, c->src,
+			    &diag) < 0) {
+		hrr_hrr8_close(c->hrr8);
+		tool_die_diag(&diag);
+	}
+}
+
 static void put(struct cat *c, const struct hrr_record *rec, const char *line, size_t len)
 {
 	if (c->count)
 		return;
+	if (c->hrr8 != NULL) {
+		put_hrr8(c, rec, line, len);
+		return;
+	}
 	if (c->export != NULL) {
 		if (hrr_export_record(c->export, c->src, rec, line, len, &diag) < 0) {
 			hrr_export_free(c->export);
@@ -88,7 +122,7 @@ static void put_header(struct cat *c, const struct hrr_record *rec)
 	const char *path = hrr_source_blobs_path(c->src, rec->p);
 	struct hrr_buf value = {0};
 
-	if (c->export != NULL || path == NULL) {
+	if (c->export != NULL || c->hrr8 != NULL || path == NULL) {
 		put(c, rec, NULL, 0);
 		return;
 	}
@@ -233,6 +267,7 @@ static void cat(struct cat *c)
 			put(c, rec, NULL, 0);
 	}
 	if (rc < 0) {
+		hrr_hrr8_close(c->hrr8);
 		hrr_export_free(c->export);
 		tool_die_diag(&diag);
 	}
@@ -250,6 +285,7 @@ int main(int argc, char **argv)
 	const char **selectors = calloc((size_t)argc, sizeof *selectors);
 	const char **sidecars = calloc((size_t)argc, sizeof *sidecars);
 	const char *out = NULL;
+	bool hrr8 = false;
 	struct stat st;
 
 	tool_start("hrr-cat", usage);
@@ -282,6 +318,11 @@ int main(int argc, char **argv)
 			if (filter.first == 0)
 				tool_misuse("--first: not a number above 0: %s", optarg);
 			break;
+		case OPT_FORMAT:
+			hrr8 = strcmp(optarg, "hrr8") == 0;
+			if (!hrr8 && strcmp(optarg, "jsonl") != 0)
+				tool_misuse("--format: neither jsonl nor hrr8: %s", optarg);
+			break;
 		case OPT_LAST:
 			c.last = tool_number("--last", optarg);
 			if (c.last == 0)
@@ -303,6 +344,8 @@ int main(int argc, char **argv)
 		tool_misuse("-x needs -e");
 	if (filter.first > 0 && c.last > 0)
 		tool_misuse("--first and --last exclude each other");
+	if (hrr8 && out == NULL)
+		tool_misuse("--format needs -o");
 	if (c.count && out != NULL)
 		tool_misuse("-c and -o exclude each other");
 	const char *operand = argc > optind ? argv[optind] : "-";
@@ -314,7 +357,10 @@ int main(int argc, char **argv)
 		tool_no_memory();
 	if (hrr_source_open(&c.src, operand, &opt, &diag) < 0)
 		tool_die_diag(&diag);
-	if (out != NULL && hrr_export_new(&c.export, out, &diag) < 0)
+	struct hrr_hrr8_options lost = {say_lost, (void *)(uintptr_t)operand};
+	if (hrr8 && hrr_hrr8_open(&c.hrr8, out, &lost, &diag) < 0)
+		tool_die_diag(&diag);
+	if (out != NULL && !hrr8 && hrr_export_new(&c.export, out, &diag) < 0)
 		tool_die_diag(&diag);
 	/* A pipe may be the live end of a recording: what came is handed on before we wait. */
 	c.live = strcmp(operand, "-") == 0 ? fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode)
@@ -325,6 +371,10 @@ int main(int argc, char **argv)
 	if (c.count)
 		tool_print("%llu\n", (unsigned long long)(c.last > 0 ? c.calls_held
 								     : hrr_filter_calls(c.filter)));
+	if (c.hrr8 != NULL && any && hrr_hrr8_finish(c.hrr8, &diag) < 0) {
+		hrr_hrr8_close(c.hrr8);
+		tool_die_diag(&diag);
+	}
 	if (c.export != NULL && any) {
 		struct hrr_source_state state;
 		hrr_source_state(c.src, &state);
@@ -335,10 +385,12 @@ int main(int argc, char **argv)
 		}
 	}
 	hrr_export_free(c.export);
+	hrr_hrr8_close(c.hrr8);
 	hrr_filter_free(c.filter);
 	hrr_seqs_free(c.dropped);
 	hrr_source_close(c.src);
 	hrr_record_release(&c.again);
+	hrr_record_release(&c.edited);
 	hrr_buf_release(&c.line);
 	hrr_buf_release(&c.queue);
 	hrr_buf_release(&c.text);

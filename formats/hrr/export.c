@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #define FLUSH_AT ((size_t)256 << 10)
 #define MAX_PROCESSES 4096
 
-void hrr_lost(struct hrr_export *x, const char *fmt, ...)
+void hrr_lost(struct hrr_hrr8 *x, const char *fmt, ...)
 {
 	char text[160];
 	va_list ap;
@@ -78,7 +79,7 @@ int hrr_out_patch(struct out_process *p, uint64_t offset, const void *data, size
 				  strerror(got < 0 ? errno : EIO));
 }
 
-int hrr_out_event(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+int hrr_out_event(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		  unsigned type, unsigned char *data, size_t len, uint64_t *ret_offset,
 		  struct hrr_diag *diag)
 {
@@ -123,7 +124,7 @@ static int wait_for(struct out_process *p, uint64_t seq, uint64_t offset)
 
 /* --- processes ------------------------------------------------------------------ */
 
-static int process(struct hrr_export *x, uint32_t index, struct out_process **ret)
+static int process(struct hrr_hrr8 *x, uint32_t index, struct out_process **ret)
 {
 	if (index >= MAX_PROCESSES)
 		return -E2BIG;
@@ -139,7 +140,7 @@ static int process(struct hrr_export *x, uint32_t index, struct out_process **re
 	return 0;
 }
 
-static int begin(struct hrr_export *x, struct out_process *p, struct hrr_diag *diag)
+static int begin(struct hrr_hrr8 *x, struct out_process *p, struct hrr_diag *diag)
 {
 	unsigned char h[HRR_UP_FILE_HEADER] = {0};
 	char path[PATH_MAX + 16];
@@ -185,7 +186,7 @@ static uint64_t decimal(const struct hrr_json *j, const char *name)
 	return v;
 }
 
-static int header(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+static int header(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		  struct hrr_diag *diag)
 {
 	const struct hrr_json *j = &rec->json;
@@ -229,7 +230,7 @@ static int runtime(struct out_process *p, const struct hrr_record *rec)
 
 /* --- records ----------------------------------------------------------------- */
 
-static int region(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+static int region(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		  bool from_sidecar, struct hrr_diag *diag)
 {
 	struct hrr_region r;
@@ -281,7 +282,7 @@ static int region(struct hrr_export *x, struct out_process *p, const struct hrr_
 	return 0;
 }
 
-static int output(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+static int output(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		  struct hrr_diag *diag)
 {
 	const struct hrr_json *j = &rec->json;
@@ -311,7 +312,7 @@ static int output(struct hrr_export *x, struct out_process *p, const struct hrr_
 }
 
 /* A record that some reader did not understand, as it was. */
-static int raw(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+static int raw(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 	       struct hrr_diag *diag)
 {
 	const struct hrr_json *j = &rec->json;
@@ -411,7 +412,7 @@ static int track(struct out_process *p, const struct hrr_record *rec, enum hrr_a
 }
 
 /* The bytes of a fat binary come to light with its first kernel or symbol. */
-static int reveal(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+static int reveal(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		  struct hrr_diag *diag)
 {
 	static const char *const names[] = {"function_address", "f", "symbol", "func"};
@@ -442,7 +443,7 @@ static int reveal(struct hrr_export *x, struct out_process *p, const struct hrr_
 	return 0;
 }
 
-static int launch(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+static int launch(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		  enum hrr_api api, struct hrr_diag *diag)
 {
 	enum hrr_api as = hrr_wire_row(api)->launch ? api : HRR_API_hipModuleLaunchKernel;
@@ -456,6 +457,8 @@ static int launch(struct hrr_export *x, struct out_process *p, const struct hrr_
 	}
 	if (rc < 0)
 		return rc;
+	if (arg(rec, "function_address") != 0 || arg(rec, "f") != 0)
+		hrr_lost(x, "%s: which function or stub named the kernel", hrr_api_table[api].name);
 	if (as != api)
 		hrr_lost(x, "%s: that it was not hipModuleLaunchKernel", hrr_api_table[api].name);
 	rc = hrr_out_event(x, p, rec, (unsigned)hrr_wire_id(EXPORT_VERSION, p->base, as),
@@ -464,7 +467,7 @@ static int launch(struct hrr_export *x, struct out_process *p, const struct hrr_
 }
 
 /* The return value; 1: the call is not held. */
-static int put_ret(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+static int put_ret(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		   const struct hrr_api_row *row, const struct hrr_layout *l, unsigned char *data)
 {
 	const struct hrr_json *j = &rec->json;
@@ -503,7 +506,7 @@ static int put_ret(struct hrr_export *x, struct out_process *p, const struct hrr
 	return 0;
 }
 
-static int call(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+static int call(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		struct hrr_diag *diag)
 {
 	const struct hrr_json *j = &rec->json;
@@ -568,7 +571,7 @@ static int call(struct hrr_export *x, struct out_process *p, const struct hrr_re
 	return rc < 0 ? rc : reveal(x, p, rec, diag);
 }
 
-static int end(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec)
+static int end(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec)
 {
 	const struct hrr_json *j = &rec->json;
 	int how = hrr_json_get(j, 0, "end"), n = hrr_json_get(j, 0, "notRecorded");
@@ -592,30 +595,40 @@ static int end(struct hrr_export *x, struct out_process *p, const struct hrr_rec
 
 /* --- the whole ------------------------------------------------------------- */
 
-int hrr_export_open(struct hrr_export **ret, const char *dir, const struct hrr_export_options *opt,
-		    struct hrr_diag *diag)
+int hrr_hrr8_open(struct hrr_hrr8 **ret, const char *dir, const struct hrr_hrr8_options *opt,
+		  struct hrr_diag *diag)
 {
-	struct hrr_export *x = calloc(1, sizeof *x);
+	struct hrr_hrr8 *x = calloc(1, sizeof *x);
 	int rc;
 
 	hrr_diag_at(diag, dir, 0);
 	if (x == NULL)
 		return hrr_diag_set(diag, -ENOMEM, "out of memory");
 	x->opt = *opt;
-	rc = snprintf(x->dir, sizeof x->dir, "%s", dir) >= (int)sizeof x->dir ? -ENAMETOOLONG
-	     : mkdir(dir, 0700) < 0					      ? -errno
-									      : 0;
+	struct stat st;
+	size_t len = strlen(dir);
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	rc = lstat(dir, &st) == 0 ? -EEXIST : 0;
+	if (rc == 0 &&
+	    (snprintf(x->final, sizeof x->final, "%.*s", (int)len, dir) >= (int)sizeof x->final ||
+	     snprintf(x->dir, sizeof x->dir, "%.*s.tmp-%ld", (int)len, dir, (long)getpid()) >=
+		 (int)sizeof x->dir))
+		rc = -ENAMETOOLONG;
+	if (rc == 0 && mkdir(x->dir, 0700) < 0)
+		rc = -errno;
 	if (rc < 0) {
 		free(x);
 		return hrr_diag_set(diag, rc, "cannot make: %s", strerror(-rc));
 	}
+	x->made = true;
 	*ret = x;
 	return 0;
 }
 
-int hrr_export_record(struct hrr_export *x, const struct hrr_record *rec, bool from_sidecar,
-		      struct hrr_blobs *(*blobs)(void *self, uint32_t p), void *self,
-		      struct hrr_diag *diag)
+int hrr_hrr8_record(struct hrr_hrr8 *x, const struct hrr_record *rec, bool from_sidecar,
+		    struct hrr_blobs *(*blobs)(void *self, uint32_t p), void *self,
+		    struct hrr_diag *diag)
 {
 	struct out_process *p;
 	int rc = process(x, rec->p, &p);
@@ -635,6 +648,8 @@ int hrr_export_record(struct hrr_export *x, const struct hrr_record *rec, bool f
 		rc = runtime(p, rec);
 		break;
 	case HRR_REC_CALL:
+		if (rec->dur > 0)
+			hrr_lost(x, "how long a call took");
 		rc = call(x, p, rec, diag);
 		break;
 	case HRR_REC_OUTPUT:
@@ -654,7 +669,7 @@ out:
 	return rc == -ENOMEM ? hrr_diag_set(diag, rc, "out of memory") : rc;
 }
 
-static int finish_process(struct hrr_export *x, struct out_process *p, struct hrr_diag *diag)
+static int finish_process(struct hrr_hrr8 *x, struct out_process *p, struct hrr_diag *diag)
 {
 	unsigned char t[HRR_UP_TRAILER_SIZE] = {0};
 	int rc = 0;
@@ -696,17 +711,21 @@ static int finish_process(struct hrr_export *x, struct out_process *p, struct hr
 	return rc;
 }
 
-int hrr_export_finish(struct hrr_export *x, struct hrr_diag *diag)
+int hrr_hrr8_finish(struct hrr_hrr8 *x, struct hrr_diag *diag)
 {
 	char text[256];
 	int rc = 0;
 
-	hrr_diag_at(diag, x->dir, 0);
+	hrr_diag_at(diag, x->final, 0);
 	for (size_t i = 0; i < x->n && rc == 0; i++)
 		if (x->p[i].fd >= 0)
 			rc = finish_process(x, &x->p[i], diag);
 	if (rc == 0)
 		rc = hrr_out_manifests(x, diag);
+	if (rc == 0 && renameat2(AT_FDCWD, x->dir, AT_FDCWD, x->final, RENAME_NOREPLACE) < 0)
+		rc = hrr_diag_set(diag, -errno, "cannot make: %s", strerror(errno));
+	if (rc == 0)
+		x->made = false;
 	for (size_t i = 0; i < x->n_lost && rc == 0 && x->opt.lost != NULL; i++) {
 		if (x->lost[i].n > 1)
 			snprintf(text, sizeof text, "not held: %s (%llu times)", x->lost[i].text,
@@ -718,10 +737,21 @@ int hrr_export_finish(struct hrr_export *x, struct hrr_diag *diag)
 	return rc;
 }
 
-void hrr_export_close(struct hrr_export *x)
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	(void)remove(path);
+	return 0;
+}
+
+void hrr_hrr8_close(struct hrr_hrr8 *x)
 {
 	if (x == NULL)
 		return;
+	if (x->made)
+		(void)nftw(x->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	for (size_t i = 0; i < x->n; i++) {
 		struct out_process *p = &x->p[i];
 		if (p->fd >= 0)

@@ -191,7 +191,7 @@ static int pointee(const struct hrr_wire_row *w, const struct hrr_layout *l, int
 }
 
 /* Bytes the reader kept as they were, in "foreign". */
-static bool kept_bytes(struct hrr_export *x, const struct hrr_record *rec, const char *name,
+static bool kept_bytes(struct hrr_hrr8 *x, const struct hrr_record *rec, const char *name,
 		       size_t max, size_t *ret_n)
 {
 	int n = foreign(rec, name);
@@ -203,7 +203,7 @@ static bool kept_bytes(struct hrr_export *x, const struct hrr_record *rec, const
 	return true;
 }
 
-static int put_array(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+static int put_array(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		     const struct hrr_api_row *row, int i, int node, const struct hrr_wire_extra *e,
 		     unsigned char *at)
 {
@@ -240,7 +240,7 @@ static int put_array(struct hrr_export *x, struct out_process *p, const struct h
 }
 
 /* A parameter that points to something. */
-static int put_pointer(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+static int put_pointer(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		       enum hrr_api api, const struct hrr_layout *l, int i, int node,
 		       unsigned char *data)
 {
@@ -298,7 +298,8 @@ static int put_pointer(struct hrr_export *x, struct out_process *p, const struct
 	} else if (node >= 0 && !null) {
 		if (q->kind == HRR_K_STR || q->kind == HRR_K_CHARS)
 			hrr_lost(x, "%s: the text of %s", row->name, q->name);
-		else if (q->kind == HRR_K_STRUCT || q->count >= 0)
+		else if (j->nodes[node].type == HRR_JSON_ARRAY ||
+			 j->nodes[node].type == HRR_JSON_OBJECT)
 			hrr_lost(x, "%s: what %s points to", row->name, q->name);
 		else
 			word = scalar(p, j, node, q->en);
@@ -310,7 +311,7 @@ static int put_pointer(struct hrr_export *x, struct out_process *p, const struct
 	return 0;
 }
 
-int hrr_out_args(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+int hrr_out_args(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		 enum hrr_api api, const struct hrr_layout *l, unsigned char *data,
 		 struct hrr_diag *diag)
 {

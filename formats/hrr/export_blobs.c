@@ -110,9 +110,8 @@ static struct hrr_fnv name_of_id(const struct hrr_id *id)
 	return h;
 }
 
-int hrr_out_blob(struct hrr_export *x, struct out_process *p, uint32_t index,
-		 const struct hrr_id *id, bool code, struct hrr_fnv *ret_name, uint64_t *ret_size,
-		 struct hrr_diag *diag)
+int hrr_out_blob(struct hrr_hrr8 *x, struct out_process *p, uint32_t index, const struct hrr_id *id,
+		 bool code, struct hrr_fnv *ret_name, uint64_t *ret_size, struct hrr_diag *diag)
 {
 	struct stored *have = find(p, id), s = {.id = *id, .code = code};
 	struct hrr_blob b;
@@ -149,7 +148,7 @@ int hrr_out_blob(struct hrr_export *x, struct out_process *p, uint32_t index,
 	return 0;
 }
 
-int hrr_out_blob_node(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+int hrr_out_blob_node(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		      int node, bool code, struct hrr_fnv *ret_name, uint64_t *ret_size,
 		      struct hrr_diag *diag)
 {

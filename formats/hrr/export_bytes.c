@@ -18,7 +18,7 @@ static int blob_member(const struct hrr_record *rec, const char *name)
  * Hash fields of a call. What a copy brings to the host stands in a later record:
  * *ret_later gets the offset of the field that waits for it.
  */
-int hrr_out_bytes(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+int hrr_out_bytes(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		  enum hrr_api api, const struct hrr_layout *l, unsigned char *data,
 		  uint16_t *ret_later, struct hrr_diag *diag)
 {

@@ -38,7 +38,7 @@ static int put_box(struct hrr_buf *b, const struct hrr_json *j, int kernel, cons
 	return 0;
 }
 
-static int put_arg(struct hrr_export *x, const struct hrr_json *j, int arg)
+static int put_arg(struct hrr_hrr8 *x, const struct hrr_json *j, int arg)
 {
 	struct hrr_buf *b = &x->rec;
 	int ptr = hrr_json_get(j, arg, "ptr"), hidden = hrr_json_get(j, arg, "hidden");
@@ -78,7 +78,7 @@ static int put_arg(struct hrr_export *x, const struct hrr_json *j, int arg)
 }
 
 /* name_len, name, code object. */
-static int put_name(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+static int put_name(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		    struct hrr_diag *diag)
 {
 	const struct hrr_json *j = &rec->json;
@@ -97,7 +97,7 @@ static int put_name(struct hrr_export *x, struct out_process *p, const struct hr
 	return rc < 0 ? rc : put_hash(b, object);
 }
 
-static int put_args(struct hrr_export *x, const struct hrr_json *j, int kernel, uint32_t *ret_n)
+static int put_args(struct hrr_hrr8 *x, const struct hrr_json *j, int kernel, uint32_t *ret_n)
 {
 	int list = hrr_json_get(j, kernel, "args"), rc = 0;
 
@@ -111,7 +111,7 @@ static int put_args(struct hrr_export *x, const struct hrr_json *j, int kernel, 
 	return rc;
 }
 
-static int put_attrs(struct hrr_export *x, const struct hrr_json *j)
+static int put_attrs(struct hrr_hrr8 *x, const struct hrr_json *j)
 {
 	int f = hrr_json_get(j, 0, "foreign"), a = -1;
 	struct hrr_buf *b = &x->rec;
@@ -132,7 +132,7 @@ static int put_attrs(struct hrr_export *x, const struct hrr_json *j)
 }
 
 /* Host memory before a launch, as snapshots of pinned allocations. */
-static int put_snapshots(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+static int put_snapshots(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 			 uint32_t *ret_n, struct hrr_diag *diag)
 {
 	const struct hrr_json *j = &rec->json;
@@ -194,7 +194,7 @@ static uint64_t stream_of(const struct hrr_record *rec)
 	return 0;
 }
 
-int hrr_out_launch(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+int hrr_out_launch(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		   struct hrr_diag *diag)
 {
 	const struct hrr_json *j = &rec->json;
@@ -229,7 +229,7 @@ int hrr_out_launch(struct hrr_export *x, struct out_process *p, const struct hrr
 	return 0;
 }
 
-int hrr_out_node(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+int hrr_out_node(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		 struct hrr_diag *diag)
 {
 	struct hrr_buf *b = &x->rec;

@@ -83,7 +83,7 @@ static int metadata(struct hrr_buf *b, const struct out_process *p)
 	return bad ? -ENOMEM : 0;
 }
 
-static int one(struct hrr_export *x, const struct out_process *p, struct hrr_diag *diag)
+static int one(struct hrr_hrr8 *x, const struct out_process *p, struct hrr_diag *diag)
 {
 	struct hrr_buf *b = &x->rec;
 	int bad;
@@ -109,7 +109,7 @@ static bool held(const struct out_process *p)
 	return p->begun && p->written > 0;
 }
 
-int hrr_out_manifests(struct hrr_export *x, struct hrr_diag *diag)
+int hrr_out_manifests(struct hrr_hrr8 *x, struct hrr_diag *diag)
 {
 	struct hrr_buf *b = &x->rec;
 	uint32_t owner = 0, lowest = 0;

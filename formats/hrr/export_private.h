@@ -62,9 +62,11 @@ struct out_process {
 	size_t n_slots;
 };
 
-struct hrr_export {
-	char dir[PATH_MAX];
-	struct hrr_export_options opt;
+struct hrr_hrr8 {
+	char dir[PATH_MAX]; /* temporary, beside where it goes; removed unless finished */
+	char final[PATH_MAX];
+	bool made;
+	struct hrr_hrr8_options opt;
 	struct out_process *p; /* owned; by index */
 	size_t n;
 	struct {
@@ -84,39 +86,38 @@ static inline void set_le(unsigned char *p, uint64_t v, unsigned n)
 		p[i] = (unsigned char)(v >> (8 * i));
 }
 
-void hrr_lost(struct hrr_export *x, const char *fmt, ...) HRR_PRINTF(2, 3);
+void hrr_lost(struct hrr_hrr8 *x, const char *fmt, ...) HRR_PRINTF(2, 3);
 /* One event: sets number, time and length in the record's header and appends it. */
-int hrr_out_event(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+int hrr_out_event(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		  unsigned type, unsigned char *data, size_t len, uint64_t *ret_offset,
 		  struct hrr_diag *diag);
 /* Overwrites bytes already written. */
 int hrr_out_patch(struct out_process *p, uint64_t offset, const void *data, size_t n,
 		  struct hrr_diag *diag);
 /* Stores a blob of the stream: its upstream name and size (UINT64_MAX: missing). */
-int hrr_out_blob(struct hrr_export *x, struct out_process *p, uint32_t index,
-		 const struct hrr_id *id, bool code, struct hrr_fnv *ret_name, uint64_t *ret_size,
-		 struct hrr_diag *diag);
+int hrr_out_blob(struct hrr_hrr8 *x, struct out_process *p, uint32_t index, const struct hrr_id *id,
+		 bool code, struct hrr_fnv *ret_name, uint64_t *ret_size, struct hrr_diag *diag);
 /* The same from a string node; none when node is negative. */
-int hrr_out_blob_node(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+int hrr_out_blob_node(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		      int node, bool code, struct hrr_fnv *ret_name, uint64_t *ret_size,
 		      struct hrr_diag *diag);
 /* Fills the fixed part from args. */
-int hrr_out_args(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+int hrr_out_args(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		 enum hrr_api api, const struct hrr_layout *l, unsigned char *data,
 		 struct hrr_diag *diag);
 int hrr_out_struct(struct out_process *p, const struct hrr_json *j, int node,
 		   const struct hrr_struct *st, unsigned char *data);
 /* Appends launch record or node tail to x->rec. 1: cannot be held (told). */
-int hrr_out_launch(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+int hrr_out_launch(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		   struct hrr_diag *diag);
-int hrr_out_node(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+int hrr_out_node(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		 struct hrr_diag *diag);
 /* Reads a string of hex digits of at most max bytes into b (appended). */
 int hrr_out_hex(const struct hrr_json *j, int node, size_t max, struct hrr_buf *b);
 uint64_t hrr_out_word(const struct hrr_record *rec, const char *name); /* of foreign.words; 0 */
 bool hrr_out_has_word(const struct hrr_record *rec, const char *name);
-int hrr_out_manifests(struct hrr_export *x, struct hrr_diag *diag);
-int hrr_out_bytes(struct hrr_export *x, struct out_process *p, const struct hrr_record *rec,
+int hrr_out_manifests(struct hrr_hrr8 *x, struct hrr_diag *diag);
+int hrr_out_bytes(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		  enum hrr_api api, const struct hrr_layout *l, unsigned char *data,
 		  uint16_t *ret_later, struct hrr_diag *diag);
 
