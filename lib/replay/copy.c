@@ -1,0 +1,364 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/replay/engine.h"
+
+/*
+ * Copies. Each is issued by the call it was recorded from, with live operands; the
+ * ones of per-thread default streams by their asynchronous sibling on that thread's stream.
+ */
+
+#define LLU(x) ((unsigned long long)(x))
+#define VARIABLE_AT ((uint64_t)0xffff800000000000) /* no recorded address is there */
+
+uint64_t hrr_arg_of(const struct hrr_event *ev, const char *name)
+{
+	int i = hrr_api_param(ev->api, name, strlen(name));
+	return i >= 0 ? ev->w[i] : 0;
+}
+
+/* The call to issue instead, and whether to wait after it. */
+static enum hrr_api sibling(enum hrr_api api, bool *ret_spt, bool *ret_wait)
+{
+	*ret_wait = false;
+	*ret_spt = true;
+	switch (api) {
+	case HRR_API_hipMemcpy_spt:
+		*ret_wait = true;
+		return HRR_API_hipMemcpyAsync;
+	case HRR_API_hipMemcpyAsync_spt:
+		return HRR_API_hipMemcpyAsync;
+	case HRR_API_hipMemcpy2D_spt:
+		*ret_wait = true;
+		return HRR_API_hipMemcpy2DAsync;
+	case HRR_API_hipMemcpy2DAsync_spt:
+		return HRR_API_hipMemcpy2DAsync;
+	case HRR_API_hipMemcpy3D_spt:
+		*ret_wait = true;
+		return HRR_API_hipMemcpy3DAsync;
+	case HRR_API_hipMemcpy3DAsync_spt:
+		return HRR_API_hipMemcpy3DAsync;
+	default:
+		*ret_spt = false;
+		return api;
+	}
+}
+
+static int copy_stream(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy *c, bool spt)
+{
+	int i = hrr_api_param(ev->api, "stream", 6);
+	uint64_t recorded = i >= 0 ? ev->w[i] : 0;
+
+	c->key = hrr_stream_key(ev, recorded, spt);
+	return hrr_stream(r, ev, recorded, spt, &c->stream);
+}
+
+/* Issues by name of parameter: whatever of these the call has. */
+static void put(struct hrr_event *ev, enum hrr_api api, const char *name, uint64_t v)
+{
+	int i = hrr_api_param(api, name, strlen(name));
+	if (i >= 0)
+		ev->live[i] = v;
+}
+
+static int finish_copy(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy *c,
+		       struct hrr_graph *g, struct hrr_copy_ends *e, int64_t got, bool wait)
+{
+	int rc = hrr_settle(r, ev, got);
+
+	if (wait && rc == 0 && got == hipSuccess)
+		rc = hrr_wait_stream(r, c->stream);
+	rc = hrr_copy_done(r, ev, c, g, e, rc);
+	if (rc == 0 && ev->row->sync == HRR_SYNC_COPY && !(c->dev_src && c->dev_dst))
+		hrr_note_wait(r, c->key, ev->seq);
+	else if (rc == 0 && ev->row->sync == HRR_SYNC_STREAM)
+		hrr_note_wait(r, c->key, ev->seq);
+	return rc;
+}
+
+static int add_host_node(struct hrr_replay *r, struct hrr_graph *g, const struct hrr_copy *c,
+			 const struct hrr_copy_ends *e, uint64_t node)
+{
+	if (g == NULL || e->host_size == 0)
+		return 0;
+	struct hrr_host_node h = {.node_live = node,
+				  .addr = e->host_addr,
+				  .size = e->host_size,
+				  .dst = e->dst,
+				  .src = e->src,
+				  .count = e->total,
+				  .kind = e->kind,
+				  .one_d = c->height == 1 && c->depth == 1};
+	return hrr_graph_host(r, g, &h);
+}
+
+int hrr_do_copy(struct hrr_replay *r, struct hrr_event *ev)
+{
+	struct hrr_copy c = {.height = 1, .depth = 1};
+	struct hrr_copy_ends e;
+	bool spt, wait;
+	enum hrr_api api = sibling(ev->api, &spt, &wait);
+
+	c.dst = hrr_arg_of(ev, "dst");
+	c.src = hrr_arg_of(ev, "src");
+	if (hrr_api_param(ev->api, "width", 5) >= 0) {
+		c.width = hrr_arg_of(ev, "width");
+		c.height = hrr_arg_of(ev, "height");
+		c.dpitch = hrr_arg_of(ev, "dpitch");
+		c.spitch = hrr_arg_of(ev, "spitch");
+	} else {
+		c.width = hrr_arg_of(ev, "sizeBytes");
+		c.dpitch = c.spitch = c.width;
+	}
+	if (__builtin_mul_overflow(c.dpitch, c.height, &c.dslice) ||
+	    __builtin_mul_overflow(c.spitch, c.height, &c.sslice))
+		return hrr_fail(r, "the rectangle is larger than memory");
+	c.async = wait ? false : hrr_api_param(ev->api, "stream", 6) >= 0;
+	int rc = copy_stream(r, ev, &c, spt);
+	if (rc < 0)
+		return rc;
+	struct hrr_graph *g = hrr_capture_of(r, c.key);
+	rc = hrr_copy_resolve(r, ev, &c, g, &e);
+	if (rc < 0)
+		return rc;
+	memcpy(ev->live, ev->w, sizeof ev->live);
+	if (api != ev->api)
+		memset(ev->live, 0, sizeof ev->live);
+	put(ev, api, "dst", e.dst);
+	put(ev, api, "src", e.src);
+	put(ev, api, "sizeBytes", c.width);
+	put(ev, api, "width", c.width);
+	put(ev, api, "height", c.height);
+	put(ev, api, "dpitch", e.dpitch);
+	put(ev, api, "spitch", e.spitch);
+	put(ev, api, "kind", (uint64_t)e.kind);
+	put(ev, api, "stream", c.stream);
+	if (g == NULL)
+		hrr_order_fills(r, c.stream);
+	int64_t got = hrr_call(r, api, ev->live);
+	if (got == hipSuccess)
+		rc = add_host_node(r, g, &c, &e, 0);
+	int rc2 = finish_copy(r, ev, &c, g, &e, got, wait);
+	return rc < 0 ? rc : rc2;
+}
+
+/* --- copies described by a structure ---------------------------------------- */
+
+static int read_2d(struct hrr_replay *r, const struct hip_Memcpy2D *p, struct hrr_copy *c)
+{
+	if (p->srcArray != NULL || p->dstArray != NULL)
+		return hrr_refuse(r, "copies from or to arrays are not replayed");
+	uint64_t s = HRR_P(p->srcMemoryType == hipMemoryTypeHost && p->srcHost != NULL
+			       ? p->srcHost
+			   : p->srcDevice != NULL ? p->srcDevice
+						  : p->srcHost);
+	uint64_t d = HRR_P(p->dstMemoryType == hipMemoryTypeHost && p->dstHost != NULL
+			       ? p->dstHost
+			   : p->dstDevice != NULL ? p->dstDevice
+						  : p->dstHost);
+	uint64_t a, b;
+	c->width = p->WidthInBytes;
+	c->height = p->Height;
+	c->depth = 1;
+	c->spitch = p->srcPitch != 0 ? p->srcPitch : c->width;
+	c->dpitch = p->dstPitch != 0 ? p->dstPitch : c->width;
+	if (__builtin_mul_overflow(p->srcY, c->spitch, &a) ||
+	    __builtin_add_overflow(a, p->srcXInBytes, &a) || __builtin_add_overflow(a, s, &c->src) ||
+	    __builtin_mul_overflow(p->dstY, c->dpitch, &b) ||
+	    __builtin_add_overflow(b, p->dstXInBytes, &b) || __builtin_add_overflow(b, d, &c->dst) ||
+	    __builtin_mul_overflow(c->spitch, c->height, &c->sslice) ||
+	    __builtin_mul_overflow(c->dpitch, c->height, &c->dslice))
+		return hrr_fail(r, "the rectangle is larger than memory");
+	return 0;
+}
+
+static int read_drv3d(struct hrr_replay *r, const struct HIP_MEMCPY3D *p, struct hrr_copy *c)
+{
+	if (p->srcArray != NULL || p->dstArray != NULL)
+		return hrr_refuse(r, "copies from or to arrays are not replayed");
+	uint64_t s = HRR_P(p->srcDevice != NULL ? p->srcDevice : p->srcHost);
+	uint64_t d = HRR_P(p->dstDevice != NULL ? p->dstDevice : p->dstHost);
+	c->width = p->WidthInBytes;
+	c->height = p->Height;
+	c->depth = p->Depth;
+	c->spitch = p->srcPitch != 0 ? p->srcPitch : c->width;
+	c->dpitch = p->dstPitch != 0 ? p->dstPitch : c->width;
+	/* 32-bit factors: products fit 64 bits, sums are checked by their range in memory */
+	c->sslice = c->spitch * (p->srcHeight != 0 ? p->srcHeight : c->height);
+	c->dslice = c->dpitch * (p->dstHeight != 0 ? p->dstHeight : c->height);
+	unsigned __int128 so = (unsigned __int128)p->srcZ * c->sslice +
+			       (unsigned __int128)p->srcY * c->spitch + p->srcXInBytes + s;
+	unsigned __int128 d0 = (unsigned __int128)p->dstZ * c->dslice +
+			       (unsigned __int128)p->dstY * c->dpitch + p->dstXInBytes + d;
+	if (so > UINT64_MAX || d0 > UINT64_MAX)
+		return hrr_fail(r, "the box is larger than memory");
+	c->src = (uint64_t)so;
+	c->dst = (uint64_t)d0;
+	return 0;
+}
+
+static void box_2d(struct hip_Memcpy2D *p, const struct hrr_copy *c, const struct hrr_copy_ends *e,
+		   int host, int device)
+{
+	memset(p, 0, sizeof *p);
+	p->srcMemoryType = c->dev_src ? device : host;
+	p->srcHost = c->dev_src ? NULL : (void *)(uintptr_t)e->src;
+	p->srcDevice = c->dev_src ? (void *)(uintptr_t)e->src : NULL;
+	p->srcPitch = e->spitch;
+	p->dstMemoryType = c->dev_dst ? device : host;
+	p->dstHost = c->dev_dst ? NULL : (void *)(uintptr_t)e->dst;
+	p->dstDevice = c->dev_dst ? (void *)(uintptr_t)e->dst : NULL;
+	p->dstPitch = e->dpitch;
+	p->WidthInBytes = c->width;
+	p->Height = c->height;
+}
+
+static int box_drv3d(struct hrr_replay *r, struct HIP_MEMCPY3D *p, const struct hrr_copy *c,
+		     const struct hrr_copy_ends *e, int host, int device)
+{
+	if (e->spitch > UINT32_MAX || e->dpitch > UINT32_MAX)
+		return hrr_fail(r, "the box is larger than the call can say");
+	memset(p, 0, sizeof *p);
+	p->srcMemoryType = c->dev_src ? device : host;
+	p->srcHost = c->dev_src ? NULL : (void *)(uintptr_t)e->src;
+	p->srcDevice = c->dev_src ? (void *)(uintptr_t)e->src : NULL;
+	p->srcPitch = (unsigned)e->spitch;
+	p->srcHeight = (unsigned)(e->sslice / e->spitch);
+	p->dstMemoryType = c->dev_dst ? device : host;
+	p->dstHost = c->dev_dst ? NULL : (void *)(uintptr_t)e->dst;
+	p->dstDevice = c->dev_dst ? (void *)(uintptr_t)e->dst : NULL;
+	p->dstPitch = (unsigned)e->dpitch;
+	p->dstHeight = (unsigned)(e->dslice / e->dpitch);
+	p->WidthInBytes = (unsigned)c->width;
+	p->Height = (unsigned)c->height;
+	p->Depth = (unsigned)c->depth;
+	return 0;
+}
+
+static void memory_types(struct hrr_replay *r, int *host, int *device)
+{
+	const struct hrr_enum *en = NULL;
+
+	for (int i = 0; hrr_enums[i] != NULL; i++)
+		if (strcmp(hrr_enums[i]->name, "hipMemoryType") == 0)
+			en = hrr_enums[i];
+	*host = 0;
+	*device = 1;
+	if (en != NULL) {
+		hrr_enum_value(en, r->hip->major, "hipMemoryTypeHost", 17, host);
+		hrr_enum_value(en, r->hip->major, "hipMemoryTypeDevice", 19, device);
+	}
+}
+
+int hrr_do_copy_param(struct hrr_replay *r, struct hrr_event *ev)
+{
+	struct hrr_copy c = {0};
+	struct hrr_copy_ends e;
+	bool spt, wait;
+	enum hrr_api api = sibling(ev->api, &spt, &wait);
+	const char *type = ev->row->params[0].st != NULL ? ev->row->params[0].st->name : "";
+	void *box = (void *)(uintptr_t)ev->w[0];
+	int host, device, rc;
+	bool is_parms = strcmp(type, "hipMemcpy3DParms") == 0;
+	bool is_2d = strcmp(type, "hip_Memcpy2D") == 0;
+
+	if (box == NULL)
+		return hrr_fail(r, "its structure was not recorded");
+	c.async = !wait && hrr_api_param(ev->api, "stream", 6) >= 0;
+	memory_types(r, &host, &device);
+	rc = copy_stream(r, ev, &c, spt);
+	if (rc == 0)
+		rc = is_parms ? hrr_copy_read3d(r, box, &c)
+		     : is_2d  ? read_2d(r, box, &c)
+			      : read_drv3d(r, box, &c);
+	if (rc < 0)
+		return rc;
+	struct hrr_graph *g = hrr_capture_of(r, c.key);
+	rc = hrr_copy_resolve(r, ev, &c, g, &e);
+	if (rc < 0)
+		return rc;
+	if (is_parms)
+		hrr_copy_box3d(box, &c, &e);
+	else if (is_2d)
+		box_2d(box, &c, &e, host, device);
+	else
+		rc = box_drv3d(r, box, &c, &e, host, device);
+	if (rc < 0) {
+		if (e.blob.data != NULL)
+			hrr_blob_release(&e.blob);
+		return rc;
+	}
+	ev->live[0] = HRR_P(box);
+	put(ev, api, "stream", c.stream);
+	if (g == NULL)
+		hrr_order_fills(r, c.stream);
+	int64_t got = hrr_call(r, api, ev->live);
+	if (got == hipSuccess)
+		rc = add_host_node(r, g, &c, &e, 0);
+	int rc2 = finish_copy(r, ev, &c, g, &e, got, wait);
+	return rc < 0 ? rc : rc2;
+}
+
+/* --- symbols ------------------------------------------------------------------ */
+
+/*
+ * One end is a variable: it is entered under an address of its own for the call, so
+ * that one path resolves both ends.
+ */
+int hrr_variable_copy(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy *c,
+		      struct hrr_graph *g, struct hrr_copy_ends *e, uint64_t live, uint64_t size,
+		      uint64_t offset, bool to)
+{
+	struct hrr_mem *var = hrr_mem_new(r, HRR_MEM_ALIAS, VARIABLE_AT, size);
+
+	if (var == NULL)
+		return -ENOMEM;
+	var->live = live;
+	int rc = hrr_mem_enter(r, var);
+	if (rc == 0) {
+		*(to ? &c->dst : &c->src) = var->base + offset;
+		rc = hrr_copy_resolve(r, ev, c, g, e);
+		hrr_ranges_del(r->map, var->base, var);
+	}
+	if (rc == 0)
+		*(to ? &e->dmem : &e->smem) = NULL;
+	free(var);
+	return rc;
+}
+
+/* Copies from and to device variables go to the variable's address here. */
+int hrr_do_symbol_copy(struct hrr_replay *r, struct hrr_event *ev)
+{
+	bool to = hrr_api_param(ev->api, "dst", 3) < 0;
+	bool spt = strstr(ev->row->name, "_spt") != NULL;
+	uint64_t addr = 0, size = 0, offset = hrr_arg_of(ev, "offset");
+	struct hrr_copy c = {.height = 1, .depth = 1};
+	struct hrr_copy_ends e;
+	int rc = hrr_symbol(r, ev, &addr, &size);
+
+	if (rc < 0)
+		return rc;
+	c.width = c.dpitch = c.spitch = c.dslice = c.sslice = hrr_arg_of(ev, "sizeBytes");
+	if (offset > size || c.width > size - offset)
+		return hrr_fail(r, "%llu bytes at offset %llu: the variable has %llu", LLU(c.width),
+				LLU(offset), LLU(size));
+	rc = copy_stream(r, ev, &c, spt);
+	if (rc < 0 || c.width == 0)
+		return rc;
+	c.async = hrr_api_param(ev->api, "stream", 6) >= 0;
+	c.src = hrr_arg_of(ev, "src");
+	c.dst = hrr_arg_of(ev, "dst");
+	struct hrr_graph *g = hrr_capture_of(r, c.key);
+	rc = hrr_variable_copy(r, ev, &c, g, &e, addr, size, offset, to);
+	if (rc < 0)
+		return rc;
+	uint64_t kind = (uint64_t)e.kind;
+	int64_t got = c.async || spt
+			  ? HRR_CALL(r, hipMemcpyAsync, e.dst, e.src, c.width, kind, c.stream)
+			  : HRR_CALL(r, hipMemcpy, e.dst, e.src, c.width, kind);
+	if (got == hipSuccess)
+		rc = add_host_node(r, g, &c, &e, 0);
+	int rc2 = finish_copy(r, ev, &c, g, &e, got, spt && !c.async);
+	return rc < 0 ? rc : rc2;
+}

@@ -1,0 +1,350 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/replay/engine.h"
+
+/*
+ * Registered host memory. A registration is a range of a block that the run time
+ * was told about; it is marked from a successful hipHostRegister until a successful
+ * hipHostUnregister, and what is marked at the end is unregistered then. The block below it
+ * stays in any case. States of a registration:
+ *   in the maps        recorded as registered: m->reg
+ *   deferred           recorded as unregistered, the device was busy: r->deferred
+ *   stuck              the run time would not unregister it: r->stuck, tried again at the end
+ */
+
+#define LLU(x) ((unsigned long long)(x))
+
+static struct hrr_mem *registered_at(struct hrr_replay *r, uint64_t base)
+{
+	const struct hrr_range *x = hrr_ranges_at(r->hostmap, base);
+	struct hrr_mem *m = x != NULL ? x->value : NULL;
+
+	return m != NULL && m->kind == HRR_MEM_REGISTERED ? m : NULL;
+}
+
+static struct hrr_registration *stuck_at(struct hrr_replay *r, uint64_t base)
+{
+	struct hrr_registration *g = r->stuck;
+
+	while (g != NULL && (g->base != base || g->block->aside))
+		g = g->next;
+	return g;
+}
+
+static void stuck_del(struct hrr_replay *r, struct hrr_registration *g)
+{
+	struct hrr_registration **at = &r->stuck;
+
+	while (*at != NULL && *at != g)
+		at = &(*at)->next;
+	if (*at != NULL)
+		*at = g->next;
+}
+
+/* The registration is with the run time no more. */
+static void registration_gone(struct hrr_registration *g)
+{
+	g->block->registrations--;
+	free(g);
+}
+
+static void registration_stuck(struct hrr_replay *r, struct hrr_registration *g)
+{
+	g->next = r->stuck;
+	r->stuck = g;
+}
+
+int hrr_unregister_now(struct hrr_replay *r, struct hrr_registration *g)
+{
+	int64_t e = HRR_CALL(r, hipHostUnregister, g->live);
+	char buf[32];
+
+	hrr_host_changed(r, g->base, g->size);
+	if (e == hipSuccess) {
+		registration_gone(g);
+		return 0;
+	}
+	int rc = hrr_fail(r, "unregistering 0x%llx (%llu bytes): %s", LLU(g->base), LLU(g->size),
+			  hrr_error_text(e, buf));
+	registration_stuck(r, g);
+	return rc;
+}
+
+/*
+ * The address is still registered here, and the recorded program registered it
+ * again with success. *ret_fresh: the old mapping cannot be used for it.
+ */
+static int replace(struct hrr_replay *r, uint64_t addr, bool *ret_fresh)
+{
+	struct hrr_mem *m = registered_at(r, addr);
+	struct hrr_registration *g = m != NULL ? m->reg : stuck_at(r, addr);
+
+	if (g == NULL)
+		return 0;
+	if (r->captures == 0) {
+		int rc = hrr_wait_all(r);
+		if (rc < 0)
+			return rc;
+	}
+	if (m != NULL) {
+		m->reg = NULL;
+		hrr_mem_drop(r, m, r->seq);
+	} else {
+		stuck_del(r, g);
+	}
+	hrr_host_changed(r, g->base, g->size);
+	if (HRR_CALL(r, hipHostUnregister, g->live) == hipSuccess) {
+		registration_gone(g);
+		return 0;
+	}
+	hrr_block_aside(r->blocks, g->block);
+	registration_stuck(r, g);
+	*ret_fresh = true;
+	return 0;
+}
+
+/* Another registration, of another address, holds some of these bytes. */
+static bool overlaps(struct hrr_replay *r, uint64_t addr, uint64_t size)
+{
+	const struct hrr_range *x = hrr_ranges_overlap(r->hostmap, addr, size);
+
+	return x != NULL && ((struct hrr_mem *)x->value)->kind == HRR_MEM_REGISTERED;
+}
+
+static int registration_enter(struct hrr_replay *r, struct hrr_registration *g)
+{
+	uint64_t dev = 0;
+	struct hrr_mem *m = hrr_mem_new(r, HRR_MEM_REGISTERED, g->base, g->size);
+
+	if (m == NULL)
+		return -ENOMEM;
+	m->host = g->live;
+	m->live = g->live;
+	if (HRR_CALL(r, hipHostGetDevicePointer, HRR_P(&dev), g->live, 0) == hipSuccess && dev != 0)
+		m->live = dev;
+	m->reg = g;
+	int rc = hrr_mem_enter(r, m);
+	if (rc < 0)
+		free(m);
+	return rc;
+}
+
+static bool unregister_is_deferred(struct hrr_replay *r, uint64_t addr, uint64_t size)
+{
+	for (struct hrr_deferred *d = r->deferred; d != NULL; d = d->next)
+		if (d->kind == HRR_DEFER_UNREGISTER && d->reg->base < addr + size &&
+		    addr < d->reg->base + d->reg->size)
+			return true;
+	return false;
+}
+
+/* Landing buffers in the pages of [addr, addr + size) become part of the pages. */
+static int absorb_landings(struct hrr_replay *r, uint64_t addr, uint64_t size)
+{
+	uint64_t first = addr & ~(HRR_PAGE - 1);
+	uint64_t end = (addr + size + HRR_PAGE - 1) & ~(HRR_PAGE - 1);
+	const struct hrr_range *x;
+	struct hrr_block *block;
+
+	for (uint64_t at = first; at < end && (x = hrr_ranges_overlap(r->landings, at, end - at));) {
+		struct hrr_landing *l = x->value;
+		at = x->base + x->size;
+		if (l->packed)
+			continue;
+		uint64_t base = l->addr, n = l->size;
+		int rc = hrr_blocks_get(r->blocks, base, n, false, &block, &r->diag);
+		if (rc < 0)
+			return rc;
+		memcpy(hrr_block_at(block, base), l->data, n);
+		hrr_landing_retire(r, l);
+		rc = absorb_landings(r, base, n);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int hrr_block_for(struct hrr_replay *r, uint64_t addr, uint64_t size, bool fresh,
+		  struct hrr_block **ret)
+{
+	int rc = hrr_blocks_get(r->blocks, addr, size, fresh, ret, &r->diag);
+
+	return rc < 0 || hrr_ranges_count(r->landings) == 0 ? rc : absorb_landings(r, addr, size);
+}
+
+int hrr_do_register(struct hrr_replay *r, struct hrr_event *ev)
+{
+	uint64_t addr = ev->w[0], size = ev->w[1];
+	bool fresh = false;
+	struct hrr_block *block;
+	int rc;
+
+	if (size == 0 || addr + size < addr)
+		return hrr_fail(r, "0x%llx + %llu is no range of addresses", LLU(addr), LLU(size));
+	if (unregister_is_deferred(r, addr, size) && r->captures == 0) {
+		rc = hrr_wait_all(r);
+		if (rc < 0)
+			return rc;
+	}
+	rc = replace(r, addr, &fresh);
+	if (rc < 0)
+		return rc;
+	/* A view of its own where bytes are registered already: run times refuse overlaps. */
+	fresh = fresh || overlaps(r, addr, size);
+	rc = hrr_block_for(r, addr, size, fresh, &block);
+	if (rc < 0)
+		return rc;
+	struct hrr_registration *g = calloc(1, sizeof *g);
+	if (g == NULL)
+		return hrr_trouble(r, -ENOMEM, "out of memory");
+	*g = (struct hrr_registration){.base = addr,
+				       .size = size,
+				       .live = HRR_P(hrr_block_at(block, addr)),
+				       .flags = ev->w[2],
+				       .block = block,
+				       .device = r->device};
+	ev->live[0] = g->live;
+	ev->live[1] = size;
+	ev->live[2] = ev->w[2];
+	int64_t e = hrr_call(r, ev->api, ev->live);
+	rc = hrr_settle(r, ev, e);
+	if (e != hipSuccess) {
+		free(g);
+		return rc;
+	}
+	block->registrations++;
+	hrr_host_changed(r, addr, size);
+	rc = registration_enter(r, g);
+	if (rc < 0)
+		registration_stuck(r, g);
+	return rc;
+}
+
+int hrr_do_unregister(struct hrr_replay *r, struct hrr_event *ev)
+{
+	struct hrr_mem *m = registered_at(r, ev->w[0]);
+
+	if (m == NULL)
+		return hrr_fail(r, "0x%llx is not registered", LLU(ev->w[0]));
+	struct hrr_registration *g = m->reg;
+	bool now = r->captures == 0 && hrr_idle(r);
+	m->reg = NULL;
+	hrr_mem_drop(r, m, r->seq);
+	if (!now) {
+		r->owed_wait = true;
+		return hrr_defer(r, HRR_DEFER_UNREGISTER, ev, g->base, g->live, g);
+	}
+	int rc = hrr_unregister_now(r, g);
+	if (rc < 0 && r->diag.what[0] != '\0')
+		ev->th->last_error = hipErrorUnknown;
+	int rc2 = hrr_settled(r);
+	return rc < 0 ? rc : rc2;
+}
+
+static int end_one(void *self, const struct hrr_range *x)
+{
+	struct hrr_replay *r = self;
+	struct hrr_mem *m = x->value;
+
+	if (m->kind == HRR_MEM_REGISTERED && m->reg != NULL) {
+		struct hrr_registration *g = m->reg;
+		m->reg = NULL;
+		g->next = r->stuck;
+		r->stuck = g;
+	}
+	return 0;
+}
+
+/* idle false: the device may still write there; nothing is unregistered or unmapped. */
+void hrr_host_end(struct hrr_replay *r, bool idle)
+{
+	hrr_ranges_each(r->hostmap, end_one, r);
+	while (r->stuck != NULL) {
+		struct hrr_registration *g = r->stuck;
+		r->stuck = g->next;
+		char buf[32];
+		int64_t e = idle ? HRR_CALL(r, hipHostUnregister, g->live) : hipSuccess;
+		if (e != hipSuccess)
+			hrr_warn(r, 0, "hipHostUnregister",
+				 "0x%llx (%llu bytes) is still registered at the end: %s",
+				 LLU(g->base), LLU(g->size), hrr_error_text(e, buf));
+		registration_gone(g);
+	}
+}
+
+int hrr_host_place(struct hrr_replay *r, const struct hrr_operand *op, uint64_t *ret_live,
+		   struct hrr_mem **ret_mem)
+{
+	const struct hrr_range *x = hrr_ranges_find(r->hostmap, op->addr);
+	struct hrr_where w;
+	struct hrr_block *block;
+
+	*ret_live = 0;
+	*ret_mem = NULL;
+	if (x != NULL) {
+		const struct hrr_mem *m = x->value;
+		bool fits = op->need <= m->size - (op->addr - m->base);
+		if (fits || m->kind != HRR_MEM_REGISTERED) {
+			int rc = hrr_translate(r, op, HRR_END_HOST, &w);
+			if (rc < 0)
+				return rc;
+			*ret_live = w.live;
+			*ret_mem = w.mem;
+			return 0;
+		}
+	}
+	/* Pages that have storage are the recorded program's memory, registered or not. */
+	if (!hrr_blocks_touch(r->blocks, op->addr, op->need))
+		return 0;
+	int rc = hrr_block_for(r, op->addr, op->need, false, &block);
+	if (rc == 0)
+		*ret_live = HRR_P(hrr_block_at(block, op->addr));
+	return rc;
+}
+
+static int host_piece(struct hrr_replay *r, const struct hrr_json *j, int at)
+{
+	struct hrr_operand op = {.what = "host bytes at", .blob = -1};
+	int a = hrr_json_get(j, at, "addr"), s = hrr_json_get(j, at, "size");
+	int b = hrr_json_get(j, at, "blob");
+	struct hrr_blob blob;
+	struct hrr_mem *m;
+	uint64_t live;
+
+	if (a < 0 || s < 0 || b < 0 || hrr_json_addr(j, a, &op.addr) < 0 ||
+	    hrr_json_u64(j, s, &op.need) < 0)
+		return hrr_fail(r, "\"host\": addr, size and blob are needed");
+	if (op.need == 0 || op.addr + op.need < op.addr)
+		return hrr_fail(r, "\"host\": 0x%llx + %llu is no range of addresses",
+				LLU(op.addr), LLU(op.need));
+	int rc = hrr_host_place(r, &op, &live, &m);
+	if (rc < 0)
+		return rc;
+	/* What nobody here holds, no work can read; what queued work will write, it writes. */
+	if (live == 0 || (m != NULL && hrr_pending(r, m)))
+		return 0;
+	rc = hrr_blob_get(r, b, "host bytes", &blob);
+	if (rc < 0)
+		return rc;
+	if (blob.len == op.need)
+		memcpy((void *)(uintptr_t)live, blob.data, blob.len);
+	else
+		rc = hrr_fail(r, "host bytes at 0x%llx: %llu bytes, but the blob has %zu",
+			      LLU(op.addr), LLU(op.need), blob.len);
+	hrr_blob_release(&blob);
+	return rc;
+}
+
+int hrr_host_bytes(struct hrr_replay *r, struct hrr_event *ev)
+{
+	const struct hrr_json *j = ev->j;
+	int n = ev->rec->host, rc = 0;
+
+	if (n < 0 || j->nodes[n].type != HRR_JSON_ARRAY)
+		return 0;
+	for (uint32_t k = (uint32_t)n + 1; rc == 0 && k < j->nodes[n].next; k = j->nodes[k].next)
+		rc = host_piece(r, j, (int)k);
+	return rc;
+}

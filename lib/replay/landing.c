@@ -1,0 +1,225 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/replay/engine.h"
+
+/*
+ * Where bytes land that go to pageable host memory of the recorded program: a
+ * buffer by recorded address, used again for the next copy to it, let go when compared or
+ * overtaken and too much of it has gathered.
+ */
+
+#define LANDING_KEEP ((size_t)64 << 20)
+#define STAGED_KEEP ((size_t)256 << 20)
+
+static void landing_free(struct hrr_replay *r, struct hrr_landing *l)
+{
+	r->landing_bytes -= l->cap;
+	free(l->data);
+	free(l);
+}
+
+/* Leaves the map; queued work may still write it, so it is freed after the next wait. */
+void hrr_landing_retire(struct hrr_replay *r, struct hrr_landing *l)
+{
+	hrr_ranges_del(r->landings, l->addr, l);
+	l->next = r->old_landings;
+	r->old_landings = l;
+}
+
+static struct hrr_landing *landing_new(struct hrr_replay *r, uint64_t addr, uint64_t size)
+{
+	struct hrr_landing *l = calloc(1, sizeof *l);
+
+	if (l == NULL || size > SIZE_MAX / 2)
+		goto fail;
+	l->addr = addr;
+	l->size = size;
+	l->cap = size;
+	l->data = aligned_alloc(64, (size + 63) & ~(uint64_t)63);
+	if (l->data == NULL)
+		goto fail;
+	memset(l->data, 0, size);
+	r->landing_bytes += l->cap;
+	return l;
+fail:
+	free(l);
+	hrr_trouble(r, -ENOMEM, "out of memory for %llu bytes that reach the host",
+		    (unsigned long long)size);
+	return NULL;
+}
+
+/* Plain bytes around [*first, *end) that a new buffer has to take in. */
+static void landing_widen(struct hrr_replay *r, uint64_t *first, uint64_t *end)
+{
+	const struct hrr_range *x;
+
+	for (uint64_t at = *first; at < *end; at = x->base + x->size) {
+		x = hrr_ranges_overlap(r->landings, at, *end - at);
+		if (x == NULL)
+			return;
+		if (((struct hrr_landing *)x->value)->packed)
+			continue;
+		*first = x->base < *first ? x->base : *first;
+		*end = x->base + x->size > *end ? x->base + x->size : *end;
+	}
+}
+
+static struct hrr_landing *landing_make(struct hrr_replay *r, uint64_t addr, uint64_t size,
+					bool packed)
+{
+	uint64_t first = addr, end = addr + size;
+	const struct hrr_range *x;
+
+	if (!packed)
+		landing_widen(r, &first, &end);
+	struct hrr_landing *wide = landing_new(r, first, end - first);
+	if (wide == NULL)
+		return NULL;
+	/* What landed before in the same bytes is still there, as in the program. */
+	while ((x = hrr_ranges_overlap(r->landings, first, end - first)) != NULL) {
+		struct hrr_landing *l = x->value;
+		if (!l->packed && !packed)
+			memcpy(wide->data + (l->addr - first), l->data, l->size);
+		hrr_landing_retire(r, l);
+	}
+	if (hrr_ranges_add(r->landings, first, end - first, wide) < 0) {
+		landing_free(r, wide);
+		hrr_trouble(r, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	return wide;
+}
+
+struct hrr_landing *hrr_landing_get(struct hrr_replay *r, uint64_t addr, uint64_t size, bool packed)
+{
+	const struct hrr_range *x = hrr_ranges_find(r->landings, addr);
+	struct hrr_landing *l = x != NULL ? x->value : NULL;
+
+	/* Plain bytes of a bigger buffer stay part of it; a packed rectangle is its own. */
+	if (l == NULL || (packed ? !l->packed || l->addr != addr || l->size != size
+				 : l->packed || size > l->size - (addr - l->addr)))
+		l = landing_make(r, addr, size, packed);
+	if (l == NULL)
+		return NULL;
+	l->packed = packed;
+	l->seq = r->seq;
+	l->epoch = r->epoch;
+	l->compared = false;
+	return l;
+}
+
+struct hrr_landing *hrr_landing_find(struct hrr_replay *r, uint64_t addr, uint64_t size)
+{
+	const struct hrr_range *x = hrr_ranges_find(r->landings, addr);
+	struct hrr_landing *l = x != NULL ? x->value : NULL;
+
+	return l != NULL && size <= l->size - (addr - l->addr) ? l : NULL;
+}
+
+struct gathered {
+	struct hrr_replay *r;
+	struct hrr_landing **v;
+	size_t n;
+};
+
+static int gather(void *self, const struct hrr_range *x)
+{
+	struct gathered *g = self;
+	struct hrr_landing *l = x->value;
+
+	if (l->compared || l->epoch + 1 < g->r->epoch)
+		g->v[g->n++] = l;
+	return 0;
+}
+
+/* The device was waited for. */
+void hrr_landing_trim(struct hrr_replay *r)
+{
+	while (r->old_landings != NULL) {
+		struct hrr_landing *next = r->old_landings->next;
+		landing_free(r, r->old_landings);
+		r->old_landings = next;
+	}
+	size_t n = hrr_ranges_count(r->landings);
+	if (r->landing_bytes <= LANDING_KEEP && n <= 4096)
+		return;
+	struct gathered g = {.r = r, .v = calloc(n, sizeof *g.v)};
+	if (g.v == NULL)
+		return;
+	hrr_ranges_each(r->landings, gather, &g);
+	for (size_t i = 0; i < g.n; i++) {
+		hrr_ranges_del(r->landings, g.v[i]->addr, g.v[i]);
+		landing_free(r, g.v[i]);
+	}
+	free(g.v);
+}
+
+static int retire_each(void *self, const struct hrr_range *x)
+{
+	struct hrr_replay *r = self;
+	struct hrr_landing *l = x->value;
+
+	l->next = r->old_landings;
+	r->old_landings = l;
+	return 0;
+}
+
+void hrr_landing_end(struct hrr_replay *r, bool leak)
+{
+	if (r->landings == NULL)
+		return;
+	hrr_ranges_each(r->landings, retire_each, r);
+	hrr_ranges_free(r->landings);
+	r->landings = NULL;
+	while (r->old_landings != NULL) {
+		struct hrr_landing *l = r->old_landings;
+		r->old_landings = l->next;
+		if (leak)
+			free(l); /* the bytes stay: the device may still write them */
+		else
+			landing_free(r, l);
+	}
+}
+
+int hrr_blob_of(struct hrr_replay *r, const struct hrr_json *j, int node, const char *what,
+		struct hrr_blob *ret)
+{
+	struct hrr_id id;
+	struct hrr_diag d = {0};
+	size_t len = 0;
+
+	const char *s = node >= 0 ? hrr_json_raw(j, node, &len) : NULL;
+	if (s == NULL || hrr_id_parse(s, len, &id) < 0)
+		return hrr_trouble(r, -EINVAL, "%s: no blob id", what);
+	if (r->blobs == NULL)
+		return hrr_trouble(r, -ENOENT, "%s: there is no blob folder (see -b)", what);
+	int rc = hrr_blobs_get(r->blobs, &id, 0, ret, &d);
+	return rc < 0 ? hrr_trouble(r, rc, "%s: %s", what, d.what) : 0;
+}
+
+int hrr_blob_get(struct hrr_replay *r, int node, const char *what, struct hrr_blob *ret)
+{
+	return hrr_blob_of(r, r->j, node, what, ret);
+}
+
+int hrr_stage(struct hrr_replay *r, struct hrr_blob *blob)
+{
+	struct hrr_staged *s = malloc(sizeof *s);
+
+	if (s == NULL) {
+		hrr_blob_release(blob);
+		return hrr_trouble(r, -ENOMEM, "out of memory");
+	}
+	*s = (struct hrr_staged){*blob, r->epoch, r->staged};
+	r->staged = s;
+	r->staged_bytes += blob->len + 4096;
+	return 0;
+}
+
+/* Too much is kept for copies that are done by now. */
+int hrr_stage_trim(struct hrr_replay *r)
+{
+	return r->staged_bytes > STAGED_KEEP && r->captures == 0 ? hrr_wait_all(r) : 0;
+}

@@ -1,0 +1,387 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/replay/engine.h"
+
+/* Kernel launches: arguments are rebuilt byte by byte, addresses in them translated. */
+
+#define LLU(x) ((unsigned long long)(x))
+#define MAX_ARGS 4096
+
+/* The members of "kernel", found in one walk. */
+struct kernel_nodes {
+	int name, object, grid, block, lds, args;
+};
+
+static void kernel_nodes(const struct hrr_json *j, int at, struct kernel_nodes *k)
+{
+	*k = (struct kernel_nodes){-1, -1, -1, -1, -1, -1};
+	for (uint32_t n = (uint32_t)at + 1; n < j->nodes[at].next; n = j->nodes[n + 1].next) {
+		const char *s = j->text + j->nodes[n].off;
+		int v = (int)n + 1;
+		switch (j->nodes[n].len) {
+		case 3:
+			if (memcmp(s, "lds", 3) == 0)
+				k->lds = v;
+			break;
+		case 4:
+			if (memcmp(s, "name", 4) == 0)
+				k->name = v;
+			else if (memcmp(s, "grid", 4) == 0)
+				k->grid = v;
+			else if (memcmp(s, "args", 4) == 0)
+				k->args = v;
+			break;
+		case 5:
+			if (memcmp(s, "block", 5) == 0)
+				k->block = v;
+			break;
+		case 6:
+			if (memcmp(s, "object", 6) == 0)
+				k->object = v;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static int read_dims(struct hrr_replay *r, const struct hrr_json *j, int node, const char *what,
+		     uint32_t d[3])
+{
+	int n = 0;
+	uint64_t v;
+
+	if (node < 0 || j->nodes[node].type != HRR_JSON_ARRAY)
+		return hrr_fail(r, "\"kernel\": %s is missing", what);
+	for (uint32_t k = (uint32_t)node + 1; k < j->nodes[node].next; k = j->nodes[k].next) {
+		if (n == 3 || hrr_json_u64(j, (int)k, &v) < 0 || v > UINT32_MAX)
+			return hrr_fail(r, "\"kernel\": %s is no [x,y,z]", what);
+		d[n++] = (uint32_t)v;
+	}
+	return n == 3 ? 0 : hrr_fail(r, "\"kernel\": %s is no [x,y,z]", what);
+}
+
+static int nibble(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+struct arg {
+	uint64_t offset, size;
+	int hex, ptr;
+};
+
+static int read_arg(struct hrr_replay *r, const struct hrr_json *j, uint32_t at, struct arg *a)
+{
+	int off = -1, size = -1;
+
+	a->hex = a->ptr = -1;
+	if (j->nodes[at].type != HRR_JSON_OBJECT)
+		return hrr_fail(r, "\"kernel\": an argument is no object");
+	for (uint32_t n = at + 1; n < j->nodes[at].next; n = j->nodes[n + 1].next) {
+		const char *s = j->text + j->nodes[n].off;
+		size_t len = j->nodes[n].len;
+		if (len == 6 && memcmp(s, "offset", 6) == 0)
+			off = (int)n + 1;
+		else if (len == 4 && memcmp(s, "size", 4) == 0)
+			size = (int)n + 1;
+		else if (len == 3 && memcmp(s, "hex", 3) == 0)
+			a->hex = (int)n + 1;
+		else if (len == 3 && memcmp(s, "ptr", 3) == 0)
+			a->ptr = (int)n + 1;
+	}
+	if (off < 0 || size < 0 || hrr_json_u64(j, off, &a->offset) < 0 ||
+	    hrr_json_u64(j, size, &a->size) < 0)
+		return hrr_fail(r, "\"kernel\": an argument needs offset and size");
+	if (a->offset > HRR_MAX_KERNARG || a->size > HRR_MAX_KERNARG - a->offset)
+		return hrr_fail(r, "\"kernel\": argument at offset %llu with %llu bytes: more than %zu",
+				LLU(a->offset), LLU(a->size), HRR_MAX_KERNARG);
+	return 0;
+}
+
+static int arg_bytes(struct hrr_replay *r, const struct hrr_json *j, const struct arg *a,
+		     unsigned char *to)
+{
+	size_t len = 0;
+	const char *s = a->hex >= 0 ? hrr_json_raw(j, a->hex, &len) : NULL;
+
+	if (s == NULL || len != a->size * 2)
+		return hrr_fail(r, "argument at offset %llu: %llu bytes, but %zu hex digits",
+				LLU(a->offset), LLU(a->size), len);
+	for (size_t i = 0; i < a->size; i++) {
+		int hi = nibble(s[2 * i]), lo = nibble(s[2 * i + 1]);
+		if (hi < 0 || lo < 0)
+			return hrr_fail(r, "argument at offset %llu: no hex digits", LLU(a->offset));
+		to[i] = (unsigned char)(hi << 4 | lo);
+	}
+	return 0;
+}
+
+static void use_mem(struct hrr_launch *l, struct hrr_mem *m)
+{
+	if (m == NULL)
+		return;
+	for (size_t i = 0; i < l->n_mems; i++)
+		if (l->mems[i] == m)
+			return;
+	if (l->n_mems < sizeof l->mems / sizeof l->mems[0])
+		l->mems[l->n_mems++] = m;
+	else
+		l->more_mems = true;
+}
+
+static int arg_pointer(struct hrr_replay *r, const struct arg *a, unsigned index, uint64_t at,
+		       unsigned char *bytes, struct hrr_launch *l)
+{
+	struct hrr_where w = {0};
+	char what[96];
+	uint64_t addr;
+
+	if (at > a->size || a->size - at < 8)
+		return hrr_fail(r, "argument %u: an address at byte %llu of %llu", index, LLU(at),
+				LLU(a->size));
+	memcpy(&addr, bytes + at, 8);
+	if (addr == 0)
+		return 0;
+	const struct hrr_range *x = hrr_ranges_find(r->map, addr);
+	if (x != NULL && r->blocked.n == 0) { /* the usual way, without text */
+		w.mem = x->value;
+		w.live = w.mem->live + (addr - w.mem->base);
+	} else {
+		if (at == 0 && a->size == 8)
+			snprintf(what, sizeof what, "argument %u (offset %llu)", index,
+				 LLU(a->offset));
+		else
+			snprintf(what, sizeof what, "argument %u (offset %llu, byte %llu)", index,
+				 LLU(a->offset), LLU(at));
+		struct hrr_operand op = {what, addr, 0, -1};
+		int rc = hrr_translate(r, &op, HRR_END_DEVICE, &w);
+		if (rc == -ENXIO && hrr_ranges_find(r->map, addr - 1) != NULL)
+			return 0; /* one past the end: is not translated, and is not an error */
+		if (rc < 0)
+			return rc;
+	}
+	memcpy(bytes + at, &w.live, 8);
+	use_mem(l, w.mem);
+	return 0;
+}
+
+static int read_args(struct hrr_replay *r, const struct hrr_json *j, int node, struct hrr_launch *l)
+{
+	struct arg a;
+	size_t n = 0, size = 0;
+	int rc = 0;
+
+	if (node < 0 || j->nodes[node].type != HRR_JSON_ARRAY)
+		return hrr_fail(r, "\"kernel\": args is missing");
+	for (uint32_t k = (uint32_t)node + 1; k < j->nodes[node].next; k = j->nodes[k].next, n++) {
+		rc = read_arg(r, j, k, &a);
+		if (rc < 0)
+			return rc;
+		if (a.offset + a.size > size)
+			size = a.offset + a.size;
+	}
+	if (n > MAX_ARGS)
+		return hrr_fail(r, "\"kernel\": %zu arguments, more than %d", n, MAX_ARGS);
+	l->buf = hrr_scratch(r, size + 8);
+	l->params = hrr_scratch(r, (n + 1) * sizeof *l->params);
+	if (l->buf == NULL || l->params == NULL)
+		return hrr_trouble(r, -ENOMEM, "out of memory");
+	l->size = size;
+	n = 0;
+	for (uint32_t k = (uint32_t)node + 1; k < j->nodes[node].next; k = j->nodes[k].next, n++) {
+		rc = read_arg(r, j, k, &a);
+		if (rc == 0)
+			rc = arg_bytes(r, j, &a, l->buf + a.offset);
+		l->params[n] = l->buf + a.offset;
+		if (rc < 0)
+			return rc;
+		if (a.ptr < 0)
+			continue;
+		for (uint32_t p = (uint32_t)a.ptr + 1; p < j->nodes[a.ptr].next;
+		     p = j->nodes[p].next) {
+			uint64_t at;
+			if (hrr_json_u64(j, (int)p, &at) < 0)
+				return hrr_fail(r, "\"kernel\": ptr holds no byte offsets");
+			rc = arg_pointer(r, &a, (unsigned)n, at, l->buf + a.offset, l);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+int hrr_launch_read(struct hrr_replay *r, struct hrr_event *ev, uint64_t function,
+		    struct hrr_launch *l)
+{
+	const struct hrr_json *j = ev->j;
+	struct kernel_nodes k;
+	size_t len = 0;
+	uint64_t lds = 0;
+	int rc;
+
+	memset(l, 0, offsetof(struct hrr_launch, mems));
+	if (ev->rec->kernel < 0)
+		return hrr_fail(r, "its kernel was not recorded");
+	kernel_nodes(j, ev->rec->kernel, &k);
+	const char *name = k.name >= 0 ? hrr_json_raw(j, k.name, &len) : NULL;
+	if (name == NULL)
+		return hrr_fail(r, "\"kernel\": name is missing");
+	struct hrr_held *h =
+	    function != 0 ? hrr_held_find(&r->held[HRR_H_FUNCTION], function) : NULL;
+	if (h != NULL && (r->opt.n_replace == 0 || !hrr_replaced(r, name, len))) {
+		l->fn = h->info;
+		l->live_fn = h->live;
+	} else {
+		rc = hrr_module_function(r, name, len, k.object, j, &l->fn, &l->live_fn);
+		if (rc < 0)
+			return rc;
+	}
+	rc = read_dims(r, j, k.grid, "grid", l->grid);
+	if (rc == 0)
+		rc = read_dims(r, j, k.block, "block", l->block);
+	if (rc == 0 && k.lds >= 0 && (hrr_json_u64(j, k.lds, &lds) < 0 || lds > UINT32_MAX))
+		rc = hrr_fail(r, "\"kernel\": lds is no size");
+	l->lds = (uint32_t)lds;
+	return rc < 0 ? rc : read_args(r, j, k.args, l);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void note_time(struct hrr_function *fn, uint64_t ns)
+{
+	if (fn->total == 0 || ns < fn->min)
+		fn->min = ns;
+	if (ns > fn->max)
+		fn->max = ns;
+	fn->total += ns;
+}
+
+static int event_arg(struct hrr_replay *r, struct hrr_event *ev, const char *name, uint64_t *ret)
+{
+	return hrr_handle(r, ev, HRR_H_EVENT, hrr_arg_of(ev, name), ret);
+}
+
+static int64_t issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_launch *l,
+		     uint64_t stream, uint64_t start, uint64_t stop)
+{
+	void *extra[] = {(void *)1, l->buf, (void *)2, &l->size, (void *)3};
+	bool ext = ev->api == HRR_API_hipExtModuleLaunchKernel;
+	bool coop = ev->api == HRR_API_hipLaunchCooperativeKernel ||
+		    ev->api == HRR_API_hipLaunchCooperativeKernel_spt ||
+		    ev->api == HRR_API_hipModuleLaunchCooperativeKernel;
+	uint64_t g[3] = {l->grid[0], l->grid[1], l->grid[2]};
+
+	if (coop && r->hip->fn[HRR_API_hipModuleLaunchCooperativeKernel] != NULL)
+		return HRR_CALL(r, hipModuleLaunchCooperativeKernel, l->live_fn, g[0], g[1], g[2],
+				l->block[0], l->block[1], l->block[2], l->lds, stream,
+				HRR_P(l->params));
+	if (!ext && start == 0 && stop == 0)
+		return HRR_CALL(r, hipModuleLaunchKernel, l->live_fn, g[0], g[1], g[2],
+				l->block[0], l->block[1], l->block[2], l->lds, stream, 0,
+				HRR_P(extra));
+	for (int i = 0; !ext && i < 3; i++)
+		g[i] *= l->block[i];
+	return HRR_CALL(r, hipExtModuleLaunchKernel, l->live_fn, (uint32_t)g[0], (uint32_t)g[1],
+			(uint32_t)g[2], l->block[0], l->block[1], l->block[2], l->lds, stream, 0,
+			HRR_P(extra), start, stop, hrr_arg_of(ev, "flags"));
+}
+
+static void wrote(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_launch *l,
+		  uint64_t key)
+{
+	(void)r;
+	for (size_t i = 0; i < l->n_mems; i++) {
+		struct hrr_mem *m = l->mems[i];
+		m->writer = (struct hrr_writer){ev->seq, l->fn};
+		if (m->host != 0) {
+			m->pending = ev->seq;
+			m->pending_stream = key;
+		}
+	}
+}
+
+static int captured(struct hrr_replay *r, struct hrr_graph *g, const struct hrr_launch *l)
+{
+	int rc = hrr_graph_fn(r, g, l->fn);
+
+	for (size_t i = 0; rc == 0 && i < l->n_mems; i++)
+		rc = hrr_graph_use(r, g, l->mems[i]);
+	return rc;
+}
+
+int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
+{
+	int s = hrr_api_param(ev->api, "stream", 6);
+	bool spt = strstr(ev->row->name, "_spt") != NULL;
+	uint64_t stream, start = 0, stop = 0, t0 = 0;
+	struct hrr_launch l;
+	char buf[32];
+
+	if (s < 0)
+		s = hrr_api_param(ev->api, "hStream", 7);
+	uint64_t recorded = s >= 0 ? ev->w[s] : 0, key = hrr_stream_key(ev, recorded, spt);
+	int rc = hrr_stream(r, ev, recorded, spt, &stream);
+	if (rc == 0)
+		rc = event_arg(r, ev, "startEvent", &start);
+	if (rc == 0)
+		rc = event_arg(r, ev, "stopEvent", &stop);
+	if (rc == 0)
+		rc = hrr_launch_read(r, ev, hrr_arg_of(ev, "f"), &l);
+	if (rc == 0)
+		rc = hrr_host_bytes(r, ev);
+	if (rc < 0)
+		return rc;
+	struct hrr_graph *g = hrr_capture_of(r, key);
+	bool wait = g == NULL && r->captures == 0 &&
+		    (r->opt.sync_after_launch || r->opt.timing || r->opt.hashes != NULL);
+	if (g == NULL)
+		hrr_order_fills(r, stream);
+	if (wait && r->opt.timing) {
+		rc = hrr_wait_stream(r, stream);
+		t0 = now_ns();
+	}
+	if (rc < 0)
+		return rc;
+	int64_t e = issue(r, ev, &l, stream, start, stop);
+	r->v.launches++;
+	l.fn->launches++;
+	rc = hrr_settle(r, ev, e);
+	if (e != hipSuccess) {
+		if (rc < 0) {
+			char why[700];
+			memcpy(why, r->diag.what, sizeof why - 1);
+			why[sizeof why - 1] = '\0';
+			return hrr_fail(r, "kernel %s: %s", l.fn->name, why);
+		}
+		return rc;
+	}
+	wrote(r, ev, &l, key);
+	if (g != NULL)
+		return captured(r, g, &l);
+	if (!wait)
+		return 0;
+	rc = hrr_wait_stream(r, stream);
+	if (rc == -EPROTO)
+		return hrr_fail(r, "kernel %s (call %llu) ended with %s", l.fn->name,
+				LLU(ev->seq), hrr_error_text(r->device_error, buf));
+	if (rc == 0 && r->opt.timing)
+		note_time(l.fn, now_ns() - t0);
+	if (rc == 0 && r->opt.hashes != NULL)
+		rc = hrr_hash_launch(r, ev, &l);
+	return rc;
+}

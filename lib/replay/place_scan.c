@@ -1,0 +1,185 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lib/replay/place.h"
+#include "lib/stream/write.h"
+#include "lib/region/timeline.h"
+
+/* Before HIP starts: which addresses device memory will want, held without access. */
+
+#define SCAN_MAX ((uint64_t)1 << 46) /* one span; a damaged size must not hold the address space */
+#define USER_END ((uint64_t)1 << 47)
+
+struct hrr_place *hrr_place_new(void)
+{
+	struct hrr_place *p = calloc(1, sizeof *p);
+
+	if (p == NULL)
+		return NULL;
+	p->spans = hrr_ranges_new();
+	p->chunks = hrr_ranges_new();
+	if (p->spans == NULL || p->chunks == NULL) {
+		hrr_place_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+bool hrr_span_hold(struct hrr_span *s)
+{
+	void *want = (void *)(uintptr_t)s->base;
+	void *got = mmap(want, s->size, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (got != MAP_FAILED && got != want) {
+		munmap(got, s->size);
+		got = MAP_FAILED;
+	}
+	s->state = got == MAP_FAILED ? HRR_SPAN_LOST : HRR_SPAN_HELD;
+	return s->state == HRR_SPAN_HELD;
+}
+
+void hrr_span_drop(struct hrr_span *s)
+{
+	if (s->state == HRR_SPAN_HELD)
+		munmap((void *)(uintptr_t)s->base, s->size);
+	s->state = HRR_SPAN_LOST;
+}
+
+static int free_span(void *self, const struct hrr_range *x)
+{
+	(void)self;
+	hrr_span_drop(x->value);
+	free(x->value);
+	return 0;
+}
+
+static int free_chunk(void *self, const struct hrr_range *x)
+{
+	(void)self;
+	free(x->value);
+	return 0;
+}
+
+void hrr_place_free(struct hrr_place *p)
+{
+	if (p == NULL)
+		return;
+	if (p->spans != NULL)
+		hrr_ranges_each(p->spans, free_span, NULL);
+	if (p->chunks != NULL)
+		hrr_ranges_each(p->chunks, free_chunk, NULL);
+	hrr_ranges_free(p->spans);
+	hrr_ranges_free(p->chunks);
+	free(p);
+}
+
+int hrr_place_want(struct hrr_place *p, uint64_t base, uint64_t size)
+{
+	if (base == 0 || size == 0 || size > SCAN_MAX || base > USER_END - SCAN_MAX / 2 ||
+	    base + size > USER_END)
+		return 0; /* no address of ours: it will be translated */
+	uint64_t first = base & ~(HRR_SPAN_ROUND - 1);
+	uint64_t end = (base + size + HRR_SPAN_ROUND - 1) & ~(HRR_SPAN_ROUND - 1);
+	const struct hrr_range *x = hrr_ranges_find(p->spans, first);
+	if (x != NULL && end <= x->base + x->size)
+		return 0;
+	struct hrr_span *s = calloc(1, sizeof *s);
+	if (s == NULL)
+		return -ENOMEM;
+	/* Spans that touch become one: run times carve short reservations elsewhere. */
+	uint64_t lo = first != 0 ? first - 1 : 0;
+	while ((x = hrr_ranges_overlap(p->spans, lo, end + 1 - lo)) != NULL) {
+		if (x->base < first)
+			first = x->base;
+		if (x->base + x->size > end)
+			end = x->base + x->size;
+		struct hrr_span *old = x->value;
+		hrr_ranges_del(p->spans, x->base, old);
+		free(old);
+		lo = first != 0 ? first - 1 : 0;
+	}
+	*s = (struct hrr_span){first, end - first, HRR_SPAN_WANTED};
+	int rc = hrr_ranges_add(p->spans, first, end - first, s);
+	if (rc < 0)
+		free(s);
+	return rc;
+}
+
+static uint64_t arg(const struct hrr_record *rec, const char *name)
+{
+	uint64_t v = 0;
+	int n = hrr_json_get(&rec->json, rec->args, name);
+
+	return n >= 0 && hrr_json_addr(&rec->json, n, &v) == 0 ? v : 0;
+}
+
+static uint64_t mul(uint64_t a, uint64_t b)
+{
+	uint64_t c;
+	return __builtin_mul_overflow(a, b, &c) ? 0 : c;
+}
+
+int hrr_place_scan(struct hrr_place *p, const struct hrr_record *rec)
+{
+	static const struct {
+		const char *api, *ptr, *size;
+	} plain[] = {{"hipMalloc", "ptr", "size"},
+		     {"hipExtMallocWithFlags", "ptr", "sizeBytes"},
+		     {"hipMallocAsync", "dev_ptr", "size"},
+		     {"hipMallocFromPoolAsync", "dev_ptr", "size"},
+		     {"hipMemAddressReserve", "ptr", "size"}};
+	struct hrr_region g;
+	struct hrr_buf tag = {0};
+	int n;
+
+	if (rec->kind == HRR_REC_REGION) {
+		int rc = 0;
+		if (hrr_region_read(rec, &g, &tag, NULL) == 0 && g.add && g.segment)
+			rc = hrr_place_want(p, g.base, g.size);
+		hrr_buf_release(&tag);
+		return rc;
+	}
+	if (rec->kind != HRR_REC_CALL || rec->ret >= 0 || rec->args < 0 || rec->api_len < 9 ||
+	    memcmp(rec->api, "hip", 3) != 0 || memmem(rec->api, rec->api_len, "M", 1) == NULL)
+		return 0;
+	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+		if (strlen(plain[i].api) == rec->api_len &&
+		    memcmp(plain[i].api, rec->api, rec->api_len) == 0)
+			return hrr_place_want(p, arg(rec, plain[i].ptr), arg(rec, plain[i].size));
+	if (rec->api_len == 14 && memcmp(rec->api, "hipMallocPitch", 14) == 0)
+		return hrr_place_want(p, arg(rec, "ptr"),
+				      mul(arg(rec, "pitch"), arg(rec, "height")));
+	if (rec->api_len == 16 && memcmp(rec->api, "hipMemAllocPitch", 16) == 0)
+		return hrr_place_want(p, arg(rec, "dptr"),
+				      mul(arg(rec, "pitch"), arg(rec, "height")));
+	if (rec->api_len == 11 && memcmp(rec->api, "hipMalloc3D", 11) == 0 &&
+	    (n = hrr_json_get(&rec->json, rec->args, "pitchedDevPtr")) >= 0) {
+		int e = hrr_json_get(&rec->json, rec->args, "extent");
+		struct hrr_record a = *rec, b = *rec;
+		a.args = n;
+		b.args = e;
+		if (e >= 0)
+			return hrr_place_want(p, arg(&a, "ptr"),
+					      mul(mul(arg(&a, "pitch"), arg(&b, "height")),
+						  arg(&b, "depth")));
+	}
+	return 0;
+}
+
+static int reserve_one(void *self, const struct hrr_range *x)
+{
+	struct hrr_place *p = self;
+
+	p->wanted++;
+	if (hrr_span_hold(x->value))
+		p->held++;
+	return 0;
+}
+
+int hrr_place_reserve(struct hrr_place *p)
+{
+	return hrr_ranges_each(p->spans, reserve_one, p);
+}

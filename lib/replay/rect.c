@@ -1,0 +1,297 @@
+#include <errno.h>
+#include <string.h>
+
+#include "lib/replay/engine.h"
+
+/* Any copy as a box of bytes: resolving its two ends. */
+
+#define LLU(x) ((unsigned long long)(x))
+
+int hrr_span(struct hrr_replay *r, const char *what, uint64_t width, uint64_t height,
+	     uint64_t depth, uint64_t pitch, uint64_t slice, uint64_t *ret)
+{
+	uint64_t rows, planes, n;
+
+	if (width == 0 || height == 0 || depth == 0) {
+		*ret = 0;
+		return 0;
+	}
+	if ((height > 1 && pitch < width) || (depth > 1 && slice < width))
+		return hrr_fail(r, "%s: rows of %llu bytes are %llu bytes apart", what, LLU(width),
+				LLU(height > 1 ? pitch : slice));
+	if (__builtin_mul_overflow(height - 1, pitch, &rows) ||
+	    __builtin_mul_overflow(depth - 1, slice, &planes) ||
+	    __builtin_add_overflow(rows, planes, &n) || __builtin_add_overflow(n, width, &n))
+		return hrr_fail(r, "%s: the box is larger than memory", what);
+	*ret = n;
+	return 0;
+}
+
+void hrr_copy_rows(void *dst, uint64_t dpitch, uint64_t dslice, const void *src, uint64_t spitch,
+		   uint64_t sslice, uint64_t width, uint64_t height, uint64_t depth)
+{
+	for (uint64_t z = 0; z < depth; z++)
+		for (uint64_t y = 0; y < height; y++)
+			memcpy((unsigned char *)dst + z * dslice + y * dpitch,
+			       (const unsigned char *)src + z * sslice + y * spitch, width);
+}
+
+void hrr_copy_dir(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy *c)
+{
+	size_t len = 0;
+	const char *s = ev->rec->dir >= 0 ? hrr_json_raw(ev->j, ev->rec->dir, &len) : NULL;
+
+	c->has_dir = s != NULL && len == 3 && s[1] == '2';
+	if (c->has_dir) {
+		c->dev_src = s[0] == 'd';
+		c->dev_dst = s[2] == 'd';
+		return;
+	}
+	/* A foreign stream: by map, then live segment, then host. */
+	c->dev_src = hrr_is_device(r, c->src);
+	c->dev_dst = hrr_is_device(r, c->dst);
+}
+
+static void set_packed(const struct hrr_copy *c, uint64_t *pitch, uint64_t *slice)
+{
+	*pitch = c->width;
+	*slice = c->width * c->height;
+}
+
+static bool is_rect(const struct hrr_copy *c, uint64_t pitch, uint64_t slice)
+{
+	return (c->height > 1 && pitch != c->width) ||
+	       (c->depth > 1 && slice != c->width * c->height);
+}
+
+static int resolve_host_src(struct hrr_replay *r, struct hrr_copy *c, struct hrr_graph *graph,
+			    struct hrr_copy_ends *e, uint64_t span)
+{
+	struct hrr_operand op = {"source", c->src, span, -1};
+	struct hrr_block *block;
+	uint64_t live;
+	int rc = hrr_host_place(r, &op, &live, &e->smem);
+
+	if (rc < 0)
+		return rc;
+	if (live == 0 && graph != NULL) {
+		rc = hrr_block_for(r, c->src, span, false, &block);
+		if (rc < 0)
+			return rc;
+		live = HRR_P(hrr_block_at(block, c->src));
+	}
+	e->host_addr = c->src;
+	e->host_size = span;
+	if (live != 0) {
+		if (e->blob.data != NULL && !(e->smem != NULL && hrr_pending(r, e->smem)))
+			hrr_copy_rows((void *)(uintptr_t)live, c->spitch, c->sslice, e->blob.data,
+				      c->width, c->width * c->height, c->width, c->height, c->depth);
+		e->src = live;
+		return 0;
+	}
+	if (e->blob.data != NULL) {
+		e->src = HRR_P(e->blob.data);
+		set_packed(c, &e->spitch, &e->sslice);
+		return 0;
+	}
+	struct hrr_landing *l = hrr_landing_find(r, c->src, span);
+	if (l == NULL || l->packed)
+		return hrr_fail(r, "source 0x%llx (%llu bytes): its bytes were not recorded",
+				LLU(c->src), LLU(span));
+	e->src = HRR_P(l->data) + (c->src - l->addr);
+	return 0;
+}
+
+static int resolve_host_dst(struct hrr_replay *r, struct hrr_copy *c, struct hrr_graph *graph,
+			    struct hrr_copy_ends *e, uint64_t span)
+{
+	struct hrr_operand op = {"destination", c->dst, span, -1};
+	struct hrr_block *block;
+	uint64_t live;
+	int rc = hrr_host_place(r, &op, &live, &e->dmem);
+
+	if (rc < 0)
+		return rc;
+	if (live == 0 && graph != NULL) {
+		rc = hrr_block_for(r, c->dst, span, false, &block);
+		if (rc < 0)
+			return rc;
+		live = HRR_P(hrr_block_at(block, c->dst));
+	}
+	e->host_addr = c->dst;
+	e->host_size = span;
+	if (live != 0) {
+		e->dst = live;
+		return 0;
+	}
+	bool packed = is_rect(c, c->dpitch, c->dslice);
+	e->landing = hrr_landing_get(r, c->dst, packed ? e->total : span, packed);
+	if (e->landing == NULL)
+		return -ENOMEM;
+	if (packed)
+		set_packed(c, &e->dpitch, &e->dslice);
+	e->dst = HRR_P(e->landing->data) + (c->dst - e->landing->addr);
+	return 0;
+}
+
+static int resolve_dev(struct hrr_replay *r, const char *what, uint64_t addr, uint64_t span,
+		       const struct hrr_blob *blob, uint64_t *ret_live, struct hrr_mem **ret_mem)
+{
+	struct hrr_operand op = {what, addr, span, blob->data != NULL ? (int64_t)blob->len : -1};
+	struct hrr_where w = {0};
+
+	if (addr == 0)
+		return hrr_fail(r, "%s is a null pointer", what);
+	int rc = hrr_translate(r, &op, HRR_END_DEVICE, &w);
+	if (rc < 0)
+		return rc;
+	*ret_live = w.live;
+	*ret_mem = w.mem;
+	return 0;
+}
+
+static int resolve_ends(struct hrr_replay *r, struct hrr_copy *c, struct hrr_graph *graph,
+			struct hrr_copy_ends *e)
+{
+	uint64_t dspan, sspan;
+	int rc = hrr_span(r, "destination", c->width, c->height, c->depth, c->dpitch, c->dslice,
+			  &dspan);
+
+	if (rc == 0)
+		rc = hrr_span(r, "source", c->width, c->height, c->depth, c->spitch, c->sslice,
+			      &sspan);
+	if (rc < 0)
+		return rc;
+	if (c->src + sspan < c->src || c->dst + dspan < c->dst)
+		return hrr_fail(r, "an operand wraps around the address space");
+	if (e->blob.data != NULL && e->blob.len != e->total)
+		return hrr_fail(r, "moves %llu bytes, but the blob of its source has %zu",
+				LLU(e->total), e->blob.len);
+	rc = c->dev_dst
+		 ? resolve_dev(r, "destination", c->dst, dspan, &e->blob, &e->dst, &e->dmem)
+		 : resolve_host_dst(r, c, graph, e, dspan);
+	if (rc < 0)
+		return rc;
+	return c->dev_src ? resolve_dev(r, "source", c->src, sspan, &e->blob, &e->src, &e->smem)
+			  : resolve_host_src(r, c, graph, e, sspan);
+}
+
+int hrr_copy_resolve(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy *c,
+		     struct hrr_graph *graph, struct hrr_copy_ends *e)
+{
+	static const int kinds[2][2] = {{hipMemcpyHostToHost, hipMemcpyHostToDevice},
+					{hipMemcpyDeviceToHost, hipMemcpyDeviceToDevice}};
+	uint64_t area;
+	int rc = 0;
+
+	*e = (struct hrr_copy_ends){0};
+	hrr_copy_dir(r, ev, c);
+	e->kind = kinds[c->dev_src][c->dev_dst];
+	if (__builtin_mul_overflow(c->width, c->height, &area) ||
+	    __builtin_mul_overflow(area, c->depth, &e->total))
+		return hrr_fail(r, "the box is larger than memory");
+	e->dpitch = c->dpitch;
+	e->dslice = c->dslice;
+	e->spitch = c->spitch;
+	e->sslice = c->sslice;
+	if (e->total == 0) { /* moves nothing: its addresses need not mean anything */
+		e->dst = e->src = HRR_P(r->nowhere);
+		return 0;
+	}
+	int blobs = ev->rec->blobs, src = blobs >= 0 ? hrr_json_get(ev->j, blobs, "src") : -1;
+	if (src >= 0 && !c->dev_src)
+		rc = hrr_blob_get(r, src, "source", &e->blob);
+	if (rc == 0)
+		rc = resolve_ends(r, c, graph, e);
+	if (rc < 0 && e->blob.data != NULL) {
+		hrr_blob_release(&e->blob);
+		e->blob = (struct hrr_blob){0};
+	}
+	return rc;
+}
+
+static void written_by(struct hrr_writer *to, const struct hrr_writer *from)
+{
+	if (from->seq > to->seq)
+		*to = *from;
+}
+
+int hrr_copy_done(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_copy *c,
+		  struct hrr_graph *graph, struct hrr_copy_ends *e, int rc)
+{
+	static const struct hrr_writer nobody = {0};
+	const struct hrr_writer *w = e->smem != NULL ? &e->smem->writer : &nobody;
+
+	/* The call may have been taken although its result was not the recorded one. */
+	if (e->blob.data != NULL) {
+		if (c->async && e->src == HRR_P(e->blob.data)) {
+			int rc2 = hrr_stage(r, &e->blob);
+			rc = rc < 0 ? rc : rc2;
+		} else {
+			hrr_blob_release(&e->blob);
+		}
+		e->blob = (struct hrr_blob){0};
+	}
+	if (rc < 0)
+		return rc;
+	if (e->landing != NULL)
+		e->landing->writer = *w;
+	if (e->dmem != NULL) {
+		written_by(&e->dmem->writer, w);
+		if (e->dmem->host != 0 && c->async) {
+			e->dmem->pending = ev->seq;
+			e->dmem->pending_stream = c->key;
+		}
+	}
+	if (graph != NULL) {
+		rc = hrr_graph_use(r, graph, e->dmem);
+		if (rc == 0)
+			rc = hrr_graph_use(r, graph, e->smem);
+		return rc;
+	}
+	return hrr_stage_trim(r);
+}
+
+int hrr_copy_read3d(struct hrr_replay *r, const struct hipMemcpy3DParms *p, struct hrr_copy *c)
+{
+	if (p->srcArray != NULL || p->dstArray != NULL)
+		return hrr_refuse(r, "copies from or to arrays are not replayed");
+	c->width = p->extent.width;
+	c->height = p->extent.height;
+	c->depth = p->extent.depth;
+	c->spitch = p->srcPtr.pitch != 0 ? p->srcPtr.pitch : c->width;
+	c->dpitch = p->dstPtr.pitch != 0 ? p->dstPtr.pitch : c->width;
+	uint64_t srows = p->srcPtr.ysize != 0 ? p->srcPtr.ysize : c->height;
+	uint64_t drows = p->dstPtr.ysize != 0 ? p->dstPtr.ysize : c->height;
+	uint64_t so, d, t;
+	if (__builtin_mul_overflow(c->spitch, srows, &c->sslice) ||
+	    __builtin_mul_overflow(c->dpitch, drows, &c->dslice) ||
+	    __builtin_mul_overflow(p->srcPos.z, c->sslice, &so) ||
+	    __builtin_mul_overflow(p->srcPos.y, c->spitch, &t) ||
+	    __builtin_add_overflow(so, t, &so) || __builtin_add_overflow(so, p->srcPos.x, &so) ||
+	    __builtin_add_overflow(so, HRR_P(p->srcPtr.ptr), &c->src) ||
+	    __builtin_mul_overflow(p->dstPos.z, c->dslice, &d) ||
+	    __builtin_mul_overflow(p->dstPos.y, c->dpitch, &t) ||
+	    __builtin_add_overflow(d, t, &d) || __builtin_add_overflow(d, p->dstPos.x, &d) ||
+	    __builtin_add_overflow(d, HRR_P(p->dstPtr.ptr), &c->dst))
+		return hrr_fail(r, "the box is larger than memory");
+	return 0;
+}
+
+void hrr_copy_box3d(struct hipMemcpy3DParms *p, const struct hrr_copy *c,
+		    const struct hrr_copy_ends *e)
+{
+	memset(p, 0, sizeof *p);
+	p->srcPtr.ptr = (void *)(uintptr_t)e->src;
+	p->srcPtr.pitch = e->spitch;
+	p->srcPtr.xsize = c->width;
+	p->srcPtr.ysize = e->spitch != 0 ? e->sslice / e->spitch : c->height;
+	p->dstPtr.ptr = (void *)(uintptr_t)e->dst;
+	p->dstPtr.pitch = e->dpitch;
+	p->dstPtr.xsize = c->width;
+	p->dstPtr.ysize = e->dpitch != 0 ? e->dslice / e->dpitch : c->height;
+	p->extent.width = c->width;
+	p->extent.height = c->height;
+	p->extent.depth = c->depth;
+	p->kind = e->kind;
+}
