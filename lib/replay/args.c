@@ -51,8 +51,8 @@ static int read_enum(struct hrr_replay *r, const struct hrr_enum *en, const stru
 	if (s == NULL || j->nodes[node].type != HRR_JSON_STRING)
 		return bad(r, name, "is no enumerator");
 	if (hrr_enum_value(en, r->hip->major, s, len, &v) < 0)
-		return hrr_fail(r, "argument %s: HIP %d has no value for %.*s", name,
-				r->hip->major, (int)(len > 80 ? 80 : len), s);
+		return hrr_fail(r, "argument %s: HIP %d has no value for %.*s", name, r->hip->major,
+				(int)(len > 80 ? 80 : len), s);
 	*ret = (uint64_t)(int64_t)v;
 	return 0;
 }
@@ -268,7 +268,8 @@ int hrr_args_read(struct hrr_replay *r, struct hrr_event *ev)
 	if (ev->rec->args < 0 || row->n_params == 0)
 		return 0;
 	uint32_t end = j->nodes[ev->rec->args].next;
-	for (uint32_t k = (uint32_t)ev->rec->args + 1; rc == 0 && k < end; k = j->nodes[k + 1].next) {
+	for (uint32_t k = (uint32_t)ev->rec->args + 1; rc == 0 && k < end;
+	     k = j->nodes[k + 1].next) {
 		int p = -1;
 		for (int i = 0; i < row->n_params && p < 0; i++)
 			if (key_is(j, k, row->params[(at + i) % row->n_params].name))

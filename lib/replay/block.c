@@ -65,11 +65,12 @@ static unsigned char *block_reserve(uint64_t base, uint64_t size)
 	uint64_t extra = align > HRR_PAGE ? align : 0;
 	if (size > UINT64_MAX / 2)
 		return NULL;
-	unsigned char *p = mmap(NULL, size + extra, PROT_NONE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	unsigned char *p =
+	    mmap(NULL, size + extra, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
-	uint64_t skip = extra == 0 ? 0 : (align - ((uint64_t)(uintptr_t)p & (align - 1))) & (align - 1);
+	uint64_t skip =
+	    extra == 0 ? 0 : (align - ((uint64_t)(uintptr_t)p & (align - 1))) & (align - 1);
 	if (skip != 0)
 		munmap(p, skip);
 	if (extra > skip)

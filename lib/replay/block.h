@@ -30,8 +30,8 @@ void hrr_pages_fail(struct hrr_pages *p, unsigned nth);
 int hrr_pages_get(struct hrr_pages *p, uint64_t addr, uint64_t size, struct hrr_diag *diag);
 
 struct hrr_block {
-	uint64_t base, size; /* recorded pages it shows: multiples of HRR_PAGE */
-	unsigned char *map;  /* mapping of base; keeps base's alignment up to 2 MiB */
+	uint64_t base, size;  /* recorded pages it shows: multiples of HRR_PAGE */
+	unsigned char *map;   /* mapping of base; keeps base's alignment up to 2 MiB */
 	size_t registrations; /* marked registrations on this mapping */
 	bool aside;	      /* never handed out again */
 	struct hrr_block *next;

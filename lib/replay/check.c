@@ -10,7 +10,7 @@
 #define LLU(x) ((unsigned long long)(x))
 
 struct output {
-	uint64_t addr, size;			       /* packed bytes */
+	uint64_t addr, size;			     /* packed bytes */
 	uint64_t width, height, depth, pitch, slice; /* height 0: plain */
 	uint64_t span;
 };
@@ -176,8 +176,8 @@ static int compare(struct hrr_replay *r, const struct output *out, struct hrr_ou
 		if (copy == NULL)
 			return hrr_trouble(r, -ENOMEM, "out of memory to compare %llu bytes",
 					   LLU(out->size));
-		hrr_copy_rows(copy, out->width, out->width * out->height, is, out->pitch, out->slice,
-			      out->width, out->height, out->depth);
+		hrr_copy_rows(copy, out->width, out->width * out->height, is, out->pitch,
+			      out->slice, out->width, out->height, out->depth);
 		flat = copy;
 	}
 	if (memcmp(flat, blob->data, out->size) == 0) {

@@ -149,12 +149,10 @@ static int read_2d(struct hrr_replay *r, const struct hip_Memcpy2D *p, struct hr
 {
 	if (p->srcArray != NULL || p->dstArray != NULL)
 		return hrr_refuse(r, "copies from or to arrays are not replayed");
-	uint64_t s = HRR_P(p->srcMemoryType == hipMemoryTypeHost && p->srcHost != NULL
-			       ? p->srcHost
+	uint64_t s = HRR_P(p->srcMemoryType == hipMemoryTypeHost && p->srcHost != NULL ? p->srcHost
 			   : p->srcDevice != NULL ? p->srcDevice
 						  : p->srcHost);
-	uint64_t d = HRR_P(p->dstMemoryType == hipMemoryTypeHost && p->dstHost != NULL
-			       ? p->dstHost
+	uint64_t d = HRR_P(p->dstMemoryType == hipMemoryTypeHost && p->dstHost != NULL ? p->dstHost
 			   : p->dstDevice != NULL ? p->dstDevice
 						  : p->dstHost);
 	uint64_t a, b;
@@ -164,9 +162,11 @@ static int read_2d(struct hrr_replay *r, const struct hip_Memcpy2D *p, struct hr
 	c->spitch = p->srcPitch != 0 ? p->srcPitch : c->width;
 	c->dpitch = p->dstPitch != 0 ? p->dstPitch : c->width;
 	if (__builtin_mul_overflow(p->srcY, c->spitch, &a) ||
-	    __builtin_add_overflow(a, p->srcXInBytes, &a) || __builtin_add_overflow(a, s, &c->src) ||
+	    __builtin_add_overflow(a, p->srcXInBytes, &a) ||
+	    __builtin_add_overflow(a, s, &c->src) ||
 	    __builtin_mul_overflow(p->dstY, c->dpitch, &b) ||
-	    __builtin_add_overflow(b, p->dstXInBytes, &b) || __builtin_add_overflow(b, d, &c->dst) ||
+	    __builtin_add_overflow(b, p->dstXInBytes, &b) ||
+	    __builtin_add_overflow(b, d, &c->dst) ||
 	    __builtin_mul_overflow(c->spitch, c->height, &c->sslice) ||
 	    __builtin_mul_overflow(c->dpitch, c->height, &c->dslice))
 		return hrr_fail(r, "the rectangle is larger than memory");

@@ -6,15 +6,15 @@
  */
 
 static hrr_handler *const by_class[HRR_CLASS_COUNT] = {
-    [HRR_CLASS_DEVICE] = hrr_do_generic,  [HRR_CLASS_CTX] = hrr_do_generic,
-    [HRR_CLASS_ERROR] = hrr_do_ignored,	  [HRR_CLASS_FREE] = hrr_do_free,
-    [HRR_CLASS_COPY] = hrr_do_copy,	  [HRR_CLASS_SET] = hrr_do_set,
-    [HRR_CLASS_HINT] = hrr_do_ignored,	  [HRR_CLASS_QUERY] = hrr_do_ignored,
-    [HRR_CLASS_STREAM] = hrr_do_generic,  [HRR_CLASS_EVENT] = hrr_do_generic,
-    [HRR_CLASS_VALUE] = hrr_do_value,	  [HRR_CLASS_REGISTER] = hrr_do_ignored,
-    [HRR_CLASS_MODULE] = hrr_do_generic,  [HRR_CLASS_LAUNCH] = hrr_do_launch,
-    [HRR_CLASS_GRAPH] = hrr_do_generic,	  [HRR_CLASS_POOL] = hrr_do_ignored,
-    [HRR_CLASS_VMM] = hrr_do_generic,	  [HRR_CLASS_PEER] = hrr_do_generic,
+    [HRR_CLASS_DEVICE] = hrr_do_generic, [HRR_CLASS_CTX] = hrr_do_generic,
+    [HRR_CLASS_ERROR] = hrr_do_ignored,	 [HRR_CLASS_FREE] = hrr_do_free,
+    [HRR_CLASS_COPY] = hrr_do_copy,	 [HRR_CLASS_SET] = hrr_do_set,
+    [HRR_CLASS_HINT] = hrr_do_ignored,	 [HRR_CLASS_QUERY] = hrr_do_ignored,
+    [HRR_CLASS_STREAM] = hrr_do_generic, [HRR_CLASS_EVENT] = hrr_do_generic,
+    [HRR_CLASS_VALUE] = hrr_do_value,	 [HRR_CLASS_REGISTER] = hrr_do_ignored,
+    [HRR_CLASS_MODULE] = hrr_do_generic, [HRR_CLASS_LAUNCH] = hrr_do_launch,
+    [HRR_CLASS_GRAPH] = hrr_do_generic,	 [HRR_CLASS_POOL] = hrr_do_ignored,
+    [HRR_CLASS_VMM] = hrr_do_generic,	 [HRR_CLASS_PEER] = hrr_do_generic,
 };
 
 static hrr_handler *const by_api[HRR_API_COUNT] = {
@@ -161,8 +161,8 @@ hrr_handler *hrr_handler_of(enum hrr_api api)
 	if (by_api[api] != NULL)
 		return by_api[api];
 	/* Known by name but not recorded by us: a foreign stream has it. */
-	if (row->not_recorded != NULL && row->cls != HRR_CLASS_HINT && row->cls != HRR_CLASS_QUERY &&
-	    row->cls != HRR_CLASS_POOL)
+	if (row->not_recorded != NULL && row->cls != HRR_CLASS_HINT &&
+	    row->cls != HRR_CLASS_QUERY && row->cls != HRR_CLASS_POOL)
 		return NULL;
 	return by_class[row->cls];
 }

@@ -48,17 +48,17 @@ struct hrr_mem {
 	uint64_t live;	     /* what device operands get */
 	uint64_t host;	     /* live host address, 0 when the host cannot see it */
 	int device;
-	uint64_t seq;		   /* call that made it; 0: a segment */
-	struct hrr_writer writer;  /* last launch that could have written here */
+	uint64_t seq;		  /* call that made it; 0: a segment */
+	struct hrr_writer writer; /* last launch that could have written here */
 	uint64_t pending; /* seq of the last device work queued that writes here, for host memory */
-	uint64_t pending_stream;   /* key of its stream */
-	uint32_t graph_refs;	   /* graphs and executables that use it */
-	bool dead;		   /* out of the map; storage may still be there */
-	bool described;		   /* to the CPU run time */
-	struct hrr_registration *reg; /* registered: which */
-	uint64_t owner;		   /* alias: recorded module it belongs to, or host address */
+	uint64_t pending_stream;	/* key of its stream */
+	uint32_t graph_refs;		/* graphs and executables that use it */
+	bool dead;			/* out of the map; storage may still be there */
+	bool described;			/* to the CPU run time */
+	struct hrr_registration *reg;	/* registered: which */
+	uint64_t owner;			/* alias: recorded module it belongs to, or host address */
 	struct hrr_live_region *region; /* segment: whose storage this is, while it lives */
-	struct hrr_mem *next;	   /* in r->dead */
+	struct hrr_mem *next;		/* in r->dead */
 };
 
 struct hrr_past {
@@ -71,7 +71,7 @@ struct hrr_past {
 enum hrr_end { HRR_END_DEVICE, HRR_END_HOST };
 
 struct hrr_where {
-	uint64_t live; /* the operand in this process: a device or a host address, as asked */
+	uint64_t live;	     /* the operand in this process: a device or a host address, as asked */
 	struct hrr_mem *mem; /* NULL for null pointers */
 };
 
@@ -99,10 +99,10 @@ struct hrr_held_map {
 
 struct hrr_thread {
 	uint64_t tid;
-	int device;	   /* current device as recorded */
+	int device;	    /* current device as recorded */
 	int64_t last_error; /* of the replayed calls of this thread */
-	int capture_mode; /* hipThreadExchangeStreamCaptureMode */
-	uint64_t ctx;	  /* live context, 0: primary */
+	int capture_mode;   /* hipThreadExchangeStreamCaptureMode */
+	uint64_t ctx;	    /* live context, 0: primary */
 };
 
 struct hrr_event {
@@ -120,7 +120,7 @@ struct hrr_event {
 
 /* --- kernels (launch.c, module.c) ------------------------------------------ */
 
-struct hrr_object { /* a code object by its blob, loaded where it is needed */
+struct hrr_object {			  /* a code object by its blob, loaded where it is needed */
 	char id[HRR_ID_TEXT + 1];	  /* or "" and path: a replacement */
 	const char *path;		  /* borrowed */
 	struct hrr_blob blob;		  /* run times may look at it as long as it is loaded */
@@ -143,22 +143,22 @@ struct hrr_function {
 
 struct hrr_host_node { /* a memcpy node with a host end */
 	uint64_t node_live;
-	uint64_t addr, size;	/* recorded host end */
+	uint64_t addr, size;	  /* recorded host end */
 	uint64_t dst, src, count; /* live operands, for refreshing */
 	int kind;
 	bool one_d;
 	bool stale; /* a registration changed under it */
 };
 
-struct hrr_graph { /* of a graph, an executable, or an open capture */
+struct hrr_graph {	       /* of a graph, an executable, or an open capture */
 	struct hrr_mem **mems; /* memory its nodes use */
 	size_t n_mems, cap_mems;
 	struct hrr_host_node *hosts;
 	size_t n_hosts, cap_hosts;
 	const struct hrr_function **fns; /* kernels, for who wrote last */
 	size_t n_fns, cap_fns;
-	char bad[160];	      /* a node that could not be rebuilt; "" none */
-	uint64_t origin;      /* open capture: recorded stream it began on */
+	char bad[160];	 /* a node that could not be rebuilt; "" none */
+	uint64_t origin; /* open capture: recorded stream it began on */
 	uint64_t origin_tid;
 	uint64_t exec_source; /* executable: recorded graph it came from */
 };
@@ -241,8 +241,8 @@ struct hrr_replay {
 	struct hrr_held_map objects, functions; /* keyed by hashes; module.c */
 	struct hrr_function *module_functions;	/* of modules the program loaded */
 
-	struct hrr_pages *pages;   /* owned; recorded host pages */
-	struct hrr_blocks *blocks; /* owned */
+	struct hrr_pages *pages;	/* owned; recorded host pages */
+	struct hrr_blocks *blocks;	/* owned */
 	struct hrr_registration *stuck; /* the run time would not unregister them */
 
 	struct hrr_ranges *landings; /* -> struct hrr_landing */
@@ -252,18 +252,18 @@ struct hrr_replay {
 	struct hrr_staged *staged;
 	size_t staged_bytes;
 	struct hrr_deferred *deferred, **deferred_end;
-	bool owed_wait;	  /* a release that waits was put off: outputs must wait first */
-	uint64_t epoch;	  /* counts waits for the whole device */
-	uint64_t waited;  /* seq up to which the whole device was waited for */
-	uint64_t seq;	  /* of the call in hand */
+	bool owed_wait;	      /* a release that waits was put off: outputs must wait first */
+	uint64_t epoch;	      /* counts waits for the whole device */
+	uint64_t waited;      /* seq up to which the whole device was waited for */
+	uint64_t seq;	      /* of the call in hand */
 	int64_t device_error; /* found while waiting, reported once */
 
-	size_t captures; /* open ones */
-	struct hrr_writer graph_writer; /* the last graph launch */
+	size_t captures;				   /* open ones */
+	struct hrr_writer graph_writer;			   /* the last graph launch */
 	uint64_t fill_stream[HRR_MAX_DEVICES], fill_event; /* live; made on first use */
 	bool fill_pending; /* a fill is queued that nothing was ordered behind yet */
 
-	uint64_t line;		/* of the record in hand */
+	uint64_t line; /* of the record in hand */
 	const struct hrr_json *j;
 	struct hrr_held_map unplayed; /* seqs of calls that were not replayed */
 	struct {
@@ -332,7 +332,8 @@ struct hrr_thread *hrr_thread(struct hrr_replay *r, uint64_t tid);
 void hrr_relax(struct hrr_replay *r, int *saved);
 void hrr_unrelax(struct hrr_replay *r, int saved);
 
-/* wait.c: 0, -EINPROGRESS (idle only: busy), -ETIMEDOUT or -EINTR (trouble), -EPROTO device error */
+/* wait.c: 0, -EINPROGRESS (idle only: busy), -ETIMEDOUT or -EINTR (trouble), -EPROTO device error
+ */
 int hrr_wait_stream(struct hrr_replay *r, uint64_t live);
 int hrr_wait_event(struct hrr_replay *r, uint64_t live);
 int hrr_wait_all(struct hrr_replay *r);
@@ -445,18 +446,17 @@ struct hrr_launch {
 	void **params;
 	uint32_t grid[3], block[3], lds;
 	size_t n_mems;
-	bool more_mems; /* more than fit below */
+	bool more_mems;		  /* more than fit below */
 	struct hrr_mem *mems[64]; /* memory its arguments point to; last: not cleared */
 };
 /* Whether --replace-kernel names this kernel: its FILE, or NULL. */
 const char *hrr_replaced(const struct hrr_replay *r, const char *name, size_t len);
 /* Reads "kernel" of a record and translates its arguments. */
-int hrr_launch_read(struct hrr_replay *r, struct hrr_event *ev, uint64_t function,
+int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, uint64_t function,
 		    struct hrr_launch *l);
 int hrr_module_function(struct hrr_replay *r, const char *name, size_t name_len, int object_node,
 			const struct hrr_json *j, struct hrr_function **ret_fn, uint64_t *ret_live);
-int hrr_symbol(struct hrr_replay *r, struct hrr_event *ev, uint64_t *ret_live,
-	       uint64_t *ret_size);
+int hrr_symbol(struct hrr_replay *r, struct hrr_event *ev, uint64_t *ret_live, uint64_t *ret_size);
 int hrr_do_module_load(struct hrr_replay *r, struct hrr_event *ev);
 int hrr_do_module_unload(struct hrr_replay *r, struct hrr_event *ev);
 int hrr_do_get_function(struct hrr_replay *r, struct hrr_event *ev);
@@ -495,7 +495,7 @@ void hrr_graph_end(struct hrr_replay *r, bool idle);
 void hrr_graph_end_captures(struct hrr_replay *r);
 
 /* copy.c, rect.c */
-struct hrr_copy { /* any copy, normalised; all in bytes */
+struct hrr_copy {	   /* any copy, normalised; all in bytes */
 	uint64_t dst, src; /* recorded addresses of the first byte moved */
 	uint64_t width, height, depth;
 	uint64_t dpitch, dslice, spitch, sslice; /* bytes between rows and planes */
@@ -503,12 +503,12 @@ struct hrr_copy { /* any copy, normalised; all in bytes */
 	uint64_t key, stream; /* held key and live stream */
 	bool async;	      /* its source must stay good after the call */
 };
-struct hrr_copy_ends { /* live operands */
+struct hrr_copy_ends {		  /* live operands */
 	uint64_t dst, src, total; /* total: packed bytes */
 	uint64_t dpitch, dslice, spitch, sslice;
 	struct hrr_mem *dmem, *smem;
 	struct hrr_landing *landing;
-	struct hrr_blob blob; /* held: release or stage it (hrr_copy_done) */
+	struct hrr_blob blob;	       /* held: release or stage it (hrr_copy_done) */
 	uint64_t host_addr, host_size; /* recorded host end, 0: none */
 	int kind;
 };

@@ -66,7 +66,9 @@ void hrr_warn(struct hrr_replay *r, uint64_t seq, const char *api, const char *f
 	int n = vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	hrr_mask(clean, sizeof clean, text,
-		 n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+		 n < 0			   ? 0
+		 : (size_t)n < sizeof text ? (size_t)n
+					   : sizeof text - 1);
 	struct hrr_outcome o = {
 	    .kind = HRR_WARNED, .seq = seq, .node = -1, .api = api, .text = clean};
 	hrr_report(r, &o);

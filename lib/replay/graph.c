@@ -317,7 +317,8 @@ int hrr_do_graph_exec_update(struct hrr_replay *r, struct hrr_event *ev)
 
 	if (h != NULL && from != NULL && from->bad[0] != '\0') {
 		hrr_graph_bad(h->info, from->bad);
-		return hrr_refuse(r, "graph 0x%llx cannot be rebuilt: %s", LLU(ev->w[1]), from->bad);
+		return hrr_refuse(r, "graph 0x%llx cannot be rebuilt: %s", LLU(ev->w[1]),
+				  from->bad);
 	}
 	rc = hrr_do_generic(r, ev);
 	if (rc < 0 || h == NULL)
@@ -339,11 +340,12 @@ static int refresh(struct hrr_replay *r, struct hrr_graph *x, uint64_t exec)
 		if (!h->stale || !r->opt.bakes_host)
 			continue;
 		if (h->node_live == 0 || !h->one_d)
-			return hrr_refuse(r, "a memcpy node on host memory 0x%llx (%llu bytes) "
-					     "cannot be refreshed after its registration changed",
+			return hrr_refuse(r,
+					  "a memcpy node on host memory 0x%llx (%llu bytes) "
+					  "cannot be refreshed after its registration changed",
 					  LLU(h->addr), LLU(h->size));
-		int64_t e = HRR_CALL(r, hipGraphExecMemcpyNodeSetParams1D, exec, h->node_live, h->dst,
-				     h->src, h->count, (uint64_t)h->kind);
+		int64_t e = HRR_CALL(r, hipGraphExecMemcpyNodeSetParams1D, exec, h->node_live,
+				     h->dst, h->src, h->count, (uint64_t)h->kind);
 		if (e != hipSuccess)
 			return hrr_fail(r, "refreshing a memcpy node on host memory 0x%llx: %s",
 					LLU(h->addr), hrr_error_text(e, buf));
@@ -401,8 +403,7 @@ int hrr_do_graph_launch(struct hrr_replay *r, struct hrr_event *ev)
 		return rc;
 	if (into != NULL)
 		return hrr_graph_merge(r, into, x);
-	r->graph_writer =
-	    (struct hrr_writer){ev->seq, x->n_fns != 0 ? x->fns[x->n_fns - 1] : NULL};
+	r->graph_writer = (struct hrr_writer){ev->seq, x->n_fns != 0 ? x->fns[x->n_fns - 1] : NULL};
 	for (size_t i = 0; i < x->n_mems; i++) {
 		struct hrr_mem *m = x->mems[i];
 		m->writer = r->graph_writer;

@@ -133,8 +133,8 @@ static int thread_stream(struct hrr_replay *r, const struct hrr_event *ev, uint6
 	int64_t e = HRR_CALL(r, hipStreamCreateWithFlags, HRR_P(&s), 0);
 	hrr_unrelax(r, saved);
 	if (e != hipSuccess)
-		return hrr_fail(r, "no stream for thread %llu: %s",
-				(unsigned long long)ev->th->tid, hrr_error_text(e, buf));
+		return hrr_fail(r, "no stream for thread %llu: %s", (unsigned long long)ev->th->tid,
+				hrr_error_text(e, buf));
 	struct hrr_held *h = hrr_held_add(&r->held[HRR_H_STREAM], key, s);
 	if (h == NULL)
 		return hrr_trouble(r, -ENOMEM, "out of memory");

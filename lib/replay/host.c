@@ -148,7 +148,8 @@ static int absorb_landings(struct hrr_replay *r, uint64_t addr, uint64_t size)
 	const struct hrr_range *x;
 	struct hrr_block *block;
 
-	for (uint64_t at = first; at < end && (x = hrr_ranges_overlap(r->landings, at, end - at));) {
+	for (uint64_t at = first;
+	     at < end && (x = hrr_ranges_overlap(r->landings, at, end - at));) {
 		struct hrr_landing *l = x->value;
 		at = x->base + x->size;
 		if (l->packed)
@@ -317,8 +318,8 @@ static int host_piece(struct hrr_replay *r, const struct hrr_json *j, int at)
 	    hrr_json_u64(j, s, &op.need) < 0)
 		return hrr_fail(r, "\"host\": addr, size and blob are needed");
 	if (op.need == 0 || op.addr + op.need < op.addr)
-		return hrr_fail(r, "\"host\": 0x%llx + %llu is no range of addresses",
-				LLU(op.addr), LLU(op.need));
+		return hrr_fail(r, "\"host\": 0x%llx + %llu is no range of addresses", LLU(op.addr),
+				LLU(op.need));
 	int rc = hrr_host_place(r, &op, &live, &m);
 	if (rc < 0)
 		return rc;

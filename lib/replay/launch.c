@@ -102,8 +102,9 @@ static int read_arg(struct hrr_replay *r, const struct hrr_json *j, uint32_t at,
 	    hrr_json_u64(j, size, &a->size) < 0)
 		return hrr_fail(r, "\"kernel\": an argument needs offset and size");
 	if (a->offset > HRR_MAX_KERNARG || a->size > HRR_MAX_KERNARG - a->offset)
-		return hrr_fail(r, "\"kernel\": argument at offset %llu with %llu bytes: more than %zu",
-				LLU(a->offset), LLU(a->size), HRR_MAX_KERNARG);
+		return hrr_fail(
+		    r, "\"kernel\": argument at offset %llu with %llu bytes: more than %zu",
+		    LLU(a->offset), LLU(a->size), HRR_MAX_KERNARG);
 	return 0;
 }
 
@@ -119,7 +120,8 @@ static int arg_bytes(struct hrr_replay *r, const struct hrr_json *j, const struc
 	for (size_t i = 0; i < a->size; i++) {
 		int hi = nibble(s[2 * i]), lo = nibble(s[2 * i + 1]);
 		if (hi < 0 || lo < 0)
-			return hrr_fail(r, "argument at offset %llu: no hex digits", LLU(a->offset));
+			return hrr_fail(r, "argument at offset %llu: no hex digits",
+					LLU(a->offset));
 		to[i] = (unsigned char)(hi << 4 | lo);
 	}
 	return 0;
@@ -219,7 +221,7 @@ static int read_args(struct hrr_replay *r, const struct hrr_json *j, int node, s
 	return 0;
 }
 
-int hrr_launch_read(struct hrr_replay *r, struct hrr_event *ev, uint64_t function,
+int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, uint64_t function,
 		    struct hrr_launch *l)
 {
 	const struct hrr_json *j = ev->j;
@@ -291,9 +293,8 @@ static int64_t issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_laun
 				l->block[0], l->block[1], l->block[2], l->lds, stream,
 				HRR_P(l->params));
 	if (!ext && start == 0 && stop == 0)
-		return HRR_CALL(r, hipModuleLaunchKernel, l->live_fn, g[0], g[1], g[2],
-				l->block[0], l->block[1], l->block[2], l->lds, stream, 0,
-				HRR_P(extra));
+		return HRR_CALL(r, hipModuleLaunchKernel, l->live_fn, g[0], g[1], g[2], l->block[0],
+				l->block[1], l->block[2], l->lds, stream, 0, HRR_P(extra));
 	for (int i = 0; !ext && i < 3; i++)
 		g[i] *= l->block[i];
 	return HRR_CALL(r, hipExtModuleLaunchKernel, l->live_fn, (uint32_t)g[0], (uint32_t)g[1],
@@ -341,7 +342,7 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 	if (rc == 0)
 		rc = event_arg(r, ev, "stopEvent", &stop);
 	if (rc == 0)
-		rc = hrr_launch_read(r, ev, hrr_arg_of(ev, "f"), &l);
+		rc = hrr_kernel_read(r, ev, hrr_arg_of(ev, "f"), &l);
 	if (rc == 0)
 		rc = hrr_host_bytes(r, ev);
 	if (rc < 0)
@@ -377,8 +378,8 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 		return 0;
 	rc = hrr_wait_stream(r, stream);
 	if (rc == -EPROTO)
-		return hrr_fail(r, "kernel %s (call %llu) ended with %s", l.fn->name,
-				LLU(ev->seq), hrr_error_text(r->device_error, buf));
+		return hrr_fail(r, "kernel %s (call %llu) ended with %s", l.fn->name, LLU(ev->seq),
+				hrr_error_text(r->device_error, buf));
 	if (rc == 0 && r->opt.timing)
 		note_time(l.fn, now_ns() - t0);
 	if (rc == 0 && r->opt.hashes != NULL)

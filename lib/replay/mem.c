@@ -6,9 +6,12 @@
 /* The map of memory: what is live at which recorded address, and what becomes of it. */
 
 static const char *const kind_names[] = {
-    [HRR_MEM_DEVICE] = "device memory",	       [HRR_MEM_MANAGED] = "managed memory",
-    [HRR_MEM_PINNED] = "pinned host memory",   [HRR_MEM_REGISTERED] = "registered host memory",
-    [HRR_MEM_ALIAS] = "an address of a symbol or of host memory", [HRR_MEM_SEGMENT] = "segment",
+    [HRR_MEM_DEVICE] = "device memory",
+    [HRR_MEM_MANAGED] = "managed memory",
+    [HRR_MEM_PINNED] = "pinned host memory",
+    [HRR_MEM_REGISTERED] = "registered host memory",
+    [HRR_MEM_ALIAS] = "an address of a symbol or of host memory",
+    [HRR_MEM_SEGMENT] = "segment",
 };
 
 const char *hrr_mem_kind_name(enum hrr_mem_kind kind)

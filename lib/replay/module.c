@@ -185,8 +185,9 @@ static int function_get(struct hrr_replay *r, const char *name, size_t len, cons
 			break;
 		struct hrr_function *f = h->info;
 		if (strncmp(f->name, name, len) == 0 && f->name[len] == '\0' &&
-		    (path != NULL ? f->object->path == path
-				  : f->object->path == NULL && memcmp(f->object->id, id, id_len) == 0)) {
+		    (path != NULL
+			 ? f->object->path == path
+			 : f->object->path == NULL && memcmp(f->object->id, id, id_len) == 0)) {
 			*ret = f;
 			return 0;
 		}
@@ -219,7 +220,7 @@ int hrr_module_function(struct hrr_replay *r, const char *name, size_t name_len,
 	size_t id_len = 0;
 	const char *id = object_node >= 0 ? hrr_json_raw(j, object_node, &id_len) : NULL;
 	const char *path = r->opt.n_replace != 0 ? hrr_replaced(r, name, name_len) : NULL;
-	struct hrr_function *f;
+	struct hrr_function *f = NULL;
 	uint64_t module;
 	char buf[32];
 

@@ -26,8 +26,7 @@ static void put(struct hrr_event *ev, const char *name, uint64_t v)
 static int param_struct(const struct hrr_event *ev, const char *type)
 {
 	for (int i = 0; i < ev->row->n_params; i++)
-		if (ev->row->params[i].st != NULL &&
-		    strcmp(ev->row->params[i].st->name, type) == 0)
+		if (ev->row->params[i].st != NULL && strcmp(ev->row->params[i].st->name, type) == 0)
 			return i;
 	return -1;
 }
@@ -36,8 +35,8 @@ static int build_kernel(struct hrr_replay *r, struct hrr_event *ev, int i, struc
 {
 	struct hipKernelNodeParams *p = hrr_scratch(r, sizeof *p);
 	struct hrr_launch l;
-	int rc = p == NULL ? hrr_trouble(r, -ENOMEM, "out of memory")
-			   : hrr_launch_read(r, ev, 0, &l);
+	int rc =
+	    p == NULL ? hrr_trouble(r, -ENOMEM, "out of memory") : hrr_kernel_read(r, ev, 0, &l);
 
 	if (rc < 0)
 		return rc;
@@ -225,7 +224,7 @@ static struct hrr_graph *target(struct hrr_replay *r, struct hrr_event *ev)
 	return h != NULL ? hrr_graph_of(r, h->owner) : NULL;
 }
 
-static int remember(struct hrr_replay *r, struct hrr_event *ev, struct node_build *b, uint64_t live)
+static int remember(struct hrr_replay *r, struct node_build *b, uint64_t live)
 {
 	if (!b->has_host)
 		return 0;
@@ -262,7 +261,7 @@ int hrr_do_graph_node(struct hrr_replay *r, struct hrr_event *ev)
 	if (h == NULL)
 		return hrr_fail(r, "its handle was not recorded");
 	h->owner = hrr_arg_of(ev, "graph");
-	return remember(r, ev, &b, made);
+	return remember(r, &b, made);
 }
 
 int hrr_do_graph_update(struct hrr_replay *r, struct hrr_event *ev)
@@ -282,7 +281,7 @@ int hrr_do_graph_update(struct hrr_replay *r, struct hrr_event *ev)
 		rc = hrr_settle(r, ev, hrr_call(r, api, ev->live));
 	if (rc < 0)
 		return bad_node(ev, b.g, r->diag.what, rc);
-	return remember(r, ev, &b, live);
+	return remember(r, &b, live);
 }
 
 /* --- finding nodes ------------------------------------------------------------------ */
@@ -331,7 +330,8 @@ int hrr_do_graph_nodes(struct hrr_replay *r, struct hrr_event *ev)
 		while (at < n_is && is_known(r, is[at]))
 			at++;
 		if (at == n_is)
-			return hrr_fail(r, "node 0x%llx is no node of this graph here", LLU(was[i]));
+			return hrr_fail(r, "node 0x%llx is no node of this graph here",
+					LLU(was[i]));
 		struct hrr_held *h = hrr_held_add(&r->held[HRR_H_NODE], was[i], is[at++]);
 		if (h == NULL)
 			return hrr_trouble(r, -ENOMEM, "out of memory");

@@ -1,6 +1,7 @@
 #include "lib/replay/pages.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -78,15 +79,15 @@ static int pages_grow(struct hrr_pages *p, uint64_t first, uint64_t size, struct
 	/* Backed now, not at the first touch: a full /dev/shm must not be a SIGBUS later. */
 	if (e == 0)
 		e = posix_fallocate(p->fd, (off_t)p->length, (off_t)size);
-	if (e == 0 && hrr_ranges_add(p->extents, first, size,
-				     (void *)(uintptr_t)p->length) < 0) {
+	if (e == 0 && hrr_ranges_add(p->extents, first, size, (void *)(uintptr_t)p->length) < 0) {
 		if (ftruncate(p->fd, (off_t)p->length) != 0)
 			p->length += size; /* lost in the file, but never handed out */
 		e = ENOMEM;
 	}
 	if (e != 0) {
 		p->charged -= size;
-		return hrr_diag_set(diag, -ENOMEM, "host memory: out of memory for %llu bytes at 0x%llx",
+		return hrr_diag_set(diag, -ENOMEM,
+				    "host memory: out of memory for %llu bytes at 0x%llx",
 				    (unsigned long long)size, (unsigned long long)first);
 	}
 	p->length += size;
@@ -125,10 +126,9 @@ int hrr_pages_map(struct hrr_pages *p, uint64_t first, uint64_t size, unsigned c
 		uint64_t off = (uint64_t)(uintptr_t)x->value + (first - x->base);
 		if (mmap(at, stop - first, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, p->fd,
 			 (off_t)off) == MAP_FAILED)
-			return hrr_diag_set(diag, -ENOMEM,
-					    "host memory: cannot map %llu bytes at 0x%llx",
-					    (unsigned long long)(stop - first),
-					    (unsigned long long)first);
+			return hrr_diag_set(
+			    diag, -ENOMEM, "host memory: cannot map %llu bytes at 0x%llx",
+			    (unsigned long long)(stop - first), (unsigned long long)first);
 		at += stop - first;
 		first = stop;
 	}

@@ -9,7 +9,9 @@
 
 /* Before HIP starts: which addresses device memory will want, held without access. */
 
-#define SCAN_MAX ((uint64_t)1 << 46) /* one span; a damaged size must not hold the address space */
+#define SCAN_MAX                                                                        \
+	((uint64_t)1 << 46) /* one span; a damaged size must not hold the address space \
+			     */
 #define USER_END ((uint64_t)1 << 47)
 
 struct hrr_place *hrr_place_new(void)
@@ -162,9 +164,9 @@ int hrr_place_scan(struct hrr_place *p, const struct hrr_record *rec)
 		a.args = n;
 		b.args = e;
 		if (e >= 0)
-			return hrr_place_want(p, arg(&a, "ptr"),
-					      mul(mul(arg(&a, "pitch"), arg(&b, "height")),
-						  arg(&b, "depth")));
+			return hrr_place_want(
+			    p, arg(&a, "ptr"),
+			    mul(mul(arg(&a, "pitch"), arg(&b, "height")), arg(&b, "depth")));
 	}
 	return 0;
 }

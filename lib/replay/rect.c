@@ -85,7 +85,8 @@ static int resolve_host_src(struct hrr_replay *r, struct hrr_copy *c, struct hrr
 	if (live != 0) {
 		if (e->blob.data != NULL && !(e->smem != NULL && hrr_pending(r, e->smem)))
 			hrr_copy_rows((void *)(uintptr_t)live, c->spitch, c->sslice, e->blob.data,
-				      c->width, c->width * c->height, c->width, c->height, c->depth);
+				      c->width, c->width * c->height, c->width, c->height,
+				      c->depth);
 		e->src = live;
 		return 0;
 	}
@@ -154,8 +155,8 @@ static int resolve_ends(struct hrr_replay *r, struct hrr_copy *c, struct hrr_gra
 			struct hrr_copy_ends *e)
 {
 	uint64_t dspan, sspan;
-	int rc = hrr_span(r, "destination", c->width, c->height, c->depth, c->dpitch, c->dslice,
-			  &dspan);
+	int rc =
+	    hrr_span(r, "destination", c->width, c->height, c->depth, c->dpitch, c->dslice, &dspan);
 
 	if (rc == 0)
 		rc = hrr_span(r, "source", c->width, c->height, c->depth, c->spitch, c->sslice,
@@ -167,9 +168,8 @@ static int resolve_ends(struct hrr_replay *r, struct hrr_copy *c, struct hrr_gra
 	if (e->blob.data != NULL && e->blob.len != e->total)
 		return hrr_fail(r, "moves %llu bytes, but the blob of its source has %zu",
 				LLU(e->total), e->blob.len);
-	rc = c->dev_dst
-		 ? resolve_dev(r, "destination", c->dst, dspan, &e->blob, &e->dst, &e->dmem)
-		 : resolve_host_dst(r, c, graph, e, dspan);
+	rc = c->dev_dst ? resolve_dev(r, "destination", c->dst, dspan, &e->blob, &e->dst, &e->dmem)
+			: resolve_host_dst(r, c, graph, e, dspan);
 	if (rc < 0)
 		return rc;
 	return c->dev_src ? resolve_dev(r, "source", c->src, sspan, &e->blob, &e->src, &e->smem)

@@ -44,10 +44,10 @@ static int run_one(struct hrr_replay *r, struct hrr_deferred *d)
 		e = HRR_CALL(r, hipStreamDestroy, d->live);
 		break;
 	}
-	return e == hipSuccess ? 0
-			       : hrr_fail(r, "%s of 0x%llx, put off until the device was idle: %s",
-					  what, (unsigned long long)d->recorded,
-					  hrr_error_text(e, buf));
+	return e == hipSuccess
+		   ? 0
+		   : hrr_fail(r, "%s of 0x%llx, put off until the device was idle: %s", what,
+			      (unsigned long long)d->recorded, hrr_error_text(e, buf));
 }
 
 int hrr_run_deferred(struct hrr_replay *r)

@@ -1,11 +1,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lib/emu/runtime/emu.h"
 #include "lib/replay/engine.h"
 
 /* The engine: one record after the other. */
@@ -70,9 +70,8 @@ const char *hrr_recent(const struct hrr_replay *r, uint64_t seq)
 {
 	size_t i = seq % HRR_RECENT;
 
-	return seq != 0 && r->recent[i].seq == (uint32_t)seq
-		   ? hrr_api_table[r->recent[i].api].name
-		   : NULL;
+	return seq != 0 && r->recent[i].seq == (uint32_t)seq ? hrr_api_table[r->recent[i].api].name
+							     : NULL;
 }
 
 /* What "ret" says: an error, or that the call never returned. */
@@ -130,7 +129,7 @@ static int play(struct hrr_replay *r, struct hrr_event *ev)
 	if (rc < 0)
 		return rc;
 	if (handler == NULL) {
-		const char *why = ev->row->not_played != NULL	? ev->row->not_played
+		const char *why = ev->row->not_played != NULL	  ? ev->row->not_played
 				  : ev->row->not_recorded != NULL ? ev->row->not_recorded
 								  : "not replayed";
 		if (ev->recorded != hipSuccess) {
@@ -148,7 +147,8 @@ static int play(struct hrr_replay *r, struct hrr_event *ev)
 		foreign = true;
 		struct hrr_held_map *m = &r->held[HRR_H_STREAM];
 		for (size_t i = 0; i < m->cap && foreign; i++) {
-			const struct hrr_graph *g = m->slot[i].recorded != 0 ? m->slot[i].info : NULL;
+			const struct hrr_graph *g =
+			    m->slot[i].recorded != 0 ? m->slot[i].info : NULL;
 			foreign = g == NULL || g->origin_tid != ev->th->tid;
 		}
 		if (foreign)
@@ -335,6 +335,7 @@ int hrr_replay_time(struct hrr_replay *r, size_t i, struct hrr_kernel_time *ret)
 		below = best->total;
 		taken = (uint64_t)(uintptr_t)best;
 	}
-	*ret = (struct hrr_kernel_time){best->name, best->launches, best->total, best->min, best->max};
+	*ret =
+	    (struct hrr_kernel_time){best->name, best->launches, best->total, best->min, best->max};
 	return 0;
 }

@@ -21,20 +21,20 @@ struct hrr_replay_options {
 	bool keep_going;	/* -k: go on past calls that failed or were refused */
 	bool sync_after_launch; /* wait after each launch, so that the guilty one is named */
 	bool no_placement;
-	bool strict_regions; /* an access outside every live block counts as a failure */
-	bool timing;	     /* wait after each launch and keep its time */
-	bool bakes_host;     /* this run time bakes host mappings into graph nodes */
-	int fill_byte;	     /* fresh memory: 0..255 */
-	uint64_t max_host_bytes;   /* budget of recorded host pages; 0: no limit */
-	unsigned watchdog;	   /* seconds one wait may take; 0: for ever */
-	uint64_t seq_first, seq_last; /* --seq: outputs of these calls are checked, replay ends after
-					 seq_last; 0: open */
+	bool strict_regions;	      /* an access outside every live block counts as a failure */
+	bool timing;		      /* wait after each launch and keep its time */
+	bool bakes_host;	      /* this run time bakes host mappings into graph nodes */
+	int fill_byte;		      /* fresh memory: 0..255 */
+	uint64_t max_host_bytes;      /* budget of recorded host pages; 0: no limit */
+	unsigned watchdog;	      /* seconds one wait may take; 0: for ever */
+	uint64_t seq_first, seq_last; /* --seq: outputs of these calls are checked, replay ends
+					 after seq_last; 0: open */
 	uint64_t stop_at;	      /* --stop-at: end after this call; 0: none */
 	const char *only_kernel;      /* shell pattern: end after its first launch; NULL */
 	size_t n_replace;
 	const char *replace[HRR_REPLAY_MAX_REPLACE]; /* "NAME=FILE", borrowed */
 	const struct hrr_tolerance *tolerance;	     /* borrowed; NULL: exact only */
-	FILE *hashes;		     /* --hash-launches: an event stream goes here; NULL */
+	FILE *hashes;		       /* --hash-launches: an event stream goes here; NULL */
 	volatile const int *interrupt; /* set by a signal handler: stop issuing; NULL */
 	/* Called with each outcome as it is known; the text lives for the call. */
 	void (*outcome)(void *self, const struct hrr_outcome *o);

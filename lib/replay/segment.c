@@ -80,11 +80,10 @@ static void near_text(struct hrr_buf *b, const struct hrr_live_region *k, uint64
 
 	if (k->tag != NULL)
 		hrr_mask(tag, sizeof tag, k->tag, __builtin_strlen(k->tag));
-	hrr_buf_addf(b, "; nearest block 0x%llx + %llu%s%s%s %s %llu bytes %s", LLU(k->base),
-		     LLU(k->size), tag[0] != '\0' ? " '" : "", tag, tag[0] != '\0' ? "'" : "",
-		     below ? "ends" : "begins",
-		     LLU(below ? addr - (k->base + k->size) : k->base - addr),
-		     below ? "before" : "after");
+	hrr_buf_addf(
+	    b, "; nearest block 0x%llx + %llu%s%s%s %s %llu bytes %s", LLU(k->base), LLU(k->size),
+	    tag[0] != '\0' ? " '" : "", tag, tag[0] != '\0' ? "'" : "", below ? "ends" : "begins",
+	    LLU(below ? addr - (k->base + k->size) : k->base - addr), below ? "before" : "after");
 }
 
 static void stray(struct hrr_replay *r, const char *what, uint64_t addr, uint64_t need,

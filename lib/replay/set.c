@@ -84,14 +84,15 @@ int hrr_do_set(struct hrr_replay *r, struct hrr_event *ev)
 	int i = hrr_api_param(ev->api, "stream", 6);
 	uint64_t recorded = i >= 0 ? ev->w[i] : 0, key = hrr_stream_key(ev, recorded, spt);
 	uint64_t stream, need;
-	struct set s;
+	struct set s = {0};
 	struct hrr_where w;
 	int rc = hrr_stream(r, ev, recorded, spt, &stream);
 
 	if (rc == 0)
 		rc = read_set(r, ev, &s);
 	if (rc == 0)
-		rc = hrr_span(r, "destination", s.width, s.height, s.depth, s.pitch, s.slice, &need);
+		rc =
+		    hrr_span(r, "destination", s.width, s.height, s.depth, s.pitch, s.slice, &need);
 	if (rc < 0)
 		return rc;
 	w = (struct hrr_where){.live = HRR_P(r->nowhere)};

@@ -32,8 +32,7 @@ int hrr_do_event_record(struct hrr_replay *r, struct hrr_event *ev)
 	uint64_t recorded = ev->w[0], event, stream;
 	int s = hrr_api_param(ev->api, "stream", 6);
 	uint64_t rs = s >= 0 ? ev->w[s] : 0, key = hrr_stream_key(ev, rs, is_spt(ev));
-	enum hrr_api api =
-	    ev->api == HRR_API_hipEventRecord_spt ? HRR_API_hipEventRecord : ev->api;
+	enum hrr_api api = ev->api == HRR_API_hipEventRecord_spt ? HRR_API_hipEventRecord : ev->api;
 	int rc = hrr_handle(r, ev, HRR_H_EVENT, recorded, &event);
 
 	if (rc == 0)

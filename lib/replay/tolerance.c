@@ -14,12 +14,12 @@ static const struct {
 	uint8_t size, mantissa; /* bytes; explicit bits of a float's mantissa, 0: integer */
 	bool is_signed;
 } types[] = {
-    [HRR_TYPE_NONE] = {"", 1, 0, false},     [HRR_TYPE_F16] = {"f16", 2, 10, true},
-    [HRR_TYPE_BF16] = {"bf16", 2, 7, true},  [HRR_TYPE_F32] = {"f32", 4, 23, true},
-    [HRR_TYPE_F64] = {"f64", 8, 52, true},   [HRR_TYPE_I8] = {"i8", 1, 0, true},
-    [HRR_TYPE_U8] = {"u8", 1, 0, false},     [HRR_TYPE_I16] = {"i16", 2, 0, true},
-    [HRR_TYPE_U16] = {"u16", 2, 0, false},   [HRR_TYPE_I32] = {"i32", 4, 0, true},
-    [HRR_TYPE_U32] = {"u32", 4, 0, false},   [HRR_TYPE_I64] = {"i64", 8, 0, true},
+    [HRR_TYPE_NONE] = {"", 1, 0, false},    [HRR_TYPE_F16] = {"f16", 2, 10, true},
+    [HRR_TYPE_BF16] = {"bf16", 2, 7, true}, [HRR_TYPE_F32] = {"f32", 4, 23, true},
+    [HRR_TYPE_F64] = {"f64", 8, 52, true},  [HRR_TYPE_I8] = {"i8", 1, 0, true},
+    [HRR_TYPE_U8] = {"u8", 1, 0, false},    [HRR_TYPE_I16] = {"i16", 2, 0, true},
+    [HRR_TYPE_U16] = {"u16", 2, 0, false},  [HRR_TYPE_I32] = {"i32", 4, 0, true},
+    [HRR_TYPE_U32] = {"u32", 4, 0, false},  [HRR_TYPE_I64] = {"i64", 8, 0, true},
     [HRR_TYPE_U64] = {"u64", 8, 0, false},
 };
 
@@ -162,8 +162,8 @@ const struct hrr_rule *hrr_rule_find(const struct hrr_tolerance *t, const char *
 			continue;
 		if (x->kernel[0] != '\0' && (kernel == NULL || fnmatch(x->kernel, kernel, 0) != 0))
 			continue;
-		if (x->size != 0 && (addr < x->base || size > x->size ||
-				     addr - x->base > x->size - size))
+		if (x->size != 0 &&
+		    (addr < x->base || size > x->size || addr - x->base > x->size - size))
 			continue;
 		return x;
 	}
@@ -249,8 +249,8 @@ int hrr_tolerance_add(struct hrr_tolerance *t, const char *text, struct hrr_diag
 	char *copy = strdup(text), *save = NULL;
 	int rc = copy != NULL ? 0 : -ENOMEM;
 
-	for (char *w = copy != NULL ? strtok_r(copy, " \t\r\n", &save) : NULL;
-	     rc == 0 && w != NULL; w = strtok_r(NULL, " \t\r\n", &save)) {
+	for (char *w = copy != NULL ? strtok_r(copy, " \t\r\n", &save) : NULL; rc == 0 && w != NULL;
+	     w = strtok_r(NULL, " \t\r\n", &save)) {
 		char *eq = strchr(w, '=');
 		if (eq == NULL) {
 			rc = hrr_diag_set(diag, -EINVAL, "not KEY=VALUE: %s", w);

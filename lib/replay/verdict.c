@@ -42,10 +42,11 @@ int hrr_outcome_json(struct hrr_buf *b, const struct hrr_outcome *o, int64_t p)
 		e |= hrr_buf_addf(b, ",\"addr\":\"0x%" PRIx64 "\",\"size\":%" PRIu64, o->addr,
 				  o->size);
 	if (o->kind == HRR_DIFFERS || o->kind == HRR_TOLERATED) {
-		e |= hrr_buf_addf(b,
-				  ",\"offset\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"ranges\":%" PRIu64,
-				  o->offset, o->bytes, o->ranges);
-		e |= hrr_buf_addf(b, ",\"at\":%" PRIu64 ",\"recorded\":", o->offset & ~(uint64_t)15);
+		e |= hrr_buf_addf(
+		    b, ",\"offset\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"ranges\":%" PRIu64,
+		    o->offset, o->bytes, o->ranges);
+		e |=
+		    hrr_buf_addf(b, ",\"at\":%" PRIu64 ",\"recorded\":", o->offset & ~(uint64_t)15);
 		e |= hrr_json_put_hex(b, o->recorded, o->shown);
 		e |= hrr_buf_adds(b, ",\"replayed\":");
 		e |= hrr_json_put_hex(b, o->replayed, o->shown);
@@ -117,63 +118,61 @@ static const char *word(const struct hrr_verdict *v, bool require_complete)
 int hrr_verdict_text(struct hrr_buf *b, const struct hrr_verdict *v, bool require_complete)
 {
 	const uint64_t *o = v->outcome;
-	int e = hrr_buf_addf(b, "Verdict     : %s", word(v, require_complete));
+	int e = hrr_buf_addf(b, "Verdict : %s", word(v, require_complete));
 
 	if (o[HRR_EXACT] == compared(v) && compared(v) != 0)
 		e |= hrr_buf_addf(b, ": %" PRIu64 " output%s compared, all exact", compared(v),
 				  compared(v) == 1 ? "" : "s");
 	e |= hrr_buf_addf(b,
-			  "\nOutputs     : %" PRIu64 " compared of %" PRIu64 ": %" PRIu64
+			  "\nOutputs : %" PRIu64 " compared of %" PRIu64 ": %" PRIu64
 			  " exact, %" PRIu64 " within tolerance, %" PRIu64 " differ, %" PRIu64
 			  " unchecked\n",
 			  compared(v), v->outputs, o[HRR_EXACT], o[HRR_TOLERATED], o[HRR_DIFFERS],
 			  o[HRR_UNCHECKED]);
 	e |= hrr_buf_addf(b,
-			  "Calls       : %" PRIu64 ": %" PRIu64 " replayed, %" PRIu64
+			  "Calls : %" PRIu64 ": %" PRIu64 " replayed, %" PRIu64
 			  " left out, %" PRIu64 " refused, %" PRIu64 " failed",
 			  v->calls, v->issued, v->left_out, o[HRR_REFUSED], o[HRR_FAILED]);
 	if (v->not_reissued != 0)
 		e |= hrr_buf_addf(b, ", %" PRIu64 " recorded failures not issued again",
 				  v->not_reissued);
-	e |= hrr_buf_addf(b, "\nLaunches    : %" PRIu64 "\n", v->launches);
+	e |= hrr_buf_addf(b, "\nLaunches : %" PRIu64 "\n", v->launches);
 	if (v->placed + v->not_placed != 0) {
-		e |= hrr_buf_addf(b, "Placement   : %" PRIu64 " at the recorded address, %" PRIu64
-				     " elsewhere",
-				  v->placed, v->not_placed);
+		e |= hrr_buf_addf(
+		    b, "Placement : %" PRIu64 " at the recorded address, %" PRIu64 " elsewhere",
+		    v->placed, v->not_placed);
 		if (v->not_placed != 0)
 			e |= hrr_buf_addf(b, " (first: 0x%" PRIx64 ")", v->not_placed_first);
 		e |= hrr_buf_addc(b, '\n');
 	}
 	if (v->regions != 0)
-		e |= hrr_buf_addf(b, "Regions     : %" PRIu64 " records from %" PRIu64 " stream%s\n",
-				  v->regions, v->streams, v->streams == 1 ? "" : "s");
+		e |= hrr_buf_addf(b, "Regions : %" PRIu64 " records from %" PRIu64 " streams\n",
+				  v->regions, v->streams);
 	if (v->backed != 0)
 		e |= hrr_buf_addf(b, "Region segs : %" PRIu64 " backed\n", v->backed);
 	if (v->stray != 0)
-		e |= hrr_buf_addf(b, "Stray       : %" PRIu64
-				     " accesses in a segment outside every live block\n",
-				  v->stray);
+		e |= hrr_buf_addf(
+		    b, "Stray : %" PRIu64 " accesses in a segment outside every live block\n",
+		    v->stray);
 	if (v->unmatched_del != 0)
-		e |= hrr_buf_addf(b, "Regions gone: %" PRIu64 " del records matched nothing\n",
+		e |= hrr_buf_addf(b, "Regions gone : %" PRIu64 " del records matched nothing\n",
 				  v->unmatched_del);
 	if (v->host_charged != 0)
-		e |= hrr_buf_addf(b, "Host pages  : %" PRIu64 " bytes\n", v->host_charged);
+		e |= hrr_buf_addf(b, "Host pages : %" PRIu64 " bytes\n", v->host_charged);
 	if (v->not_recorded != 0)
-		e |= hrr_buf_addf(b,
-				  "Not recorded: %" PRIu64
-				  " calls of the program are not in the stream\n",
-				  v->not_recorded);
+		e |= hrr_buf_addf(
+		    b, "Not recorded : %" PRIu64 " calls of the program are not in the stream\n",
+		    v->not_recorded);
 	if (v->lost != 0)
-		e |= hrr_buf_addf(b, "Lost        : %" PRIu64 " records\n", v->lost);
+		e |= hrr_buf_addf(b, "Lost : %" PRIu64 " records\n", v->lost);
 	if (v->emu_refused != 0)
-		e |= hrr_buf_addf(b,
-				  "Refused     : %" PRIu64
-				  " launches hold instructions the CPU run time lacks\n",
-				  v->emu_refused);
+		e |= hrr_buf_addf(
+		    b, "Refused : %" PRIu64 " launches hold instructions the CPU run time lacks\n",
+		    v->emu_refused);
 	if (v->cut || v->filtered)
-		e |= hrr_buf_addf(b, "Stream      : %s\n", v->cut ? "cut short" : "filtered");
+		e |= hrr_buf_addf(b, "Stream : %s\n", v->cut ? "cut short" : "filtered");
 	if (v->abandoned)
-		e |= hrr_buf_adds(b, "Device      : could not be waited for; what it may still "
+		e |= hrr_buf_adds(b, "Device : could not be waited for; what it may still "
 				     "write was left alone\n");
 	return e;
 }

@@ -31,11 +31,11 @@ struct hrr_outcome {
 	const char *text;    /* "what: why" for messages; NULL for exact ones */
 	uint64_t addr, size; /* outputs */
 	/* differing and tolerated outputs */
-	uint64_t offset;	       /* of the first differing byte, packed */
-	uint64_t bytes, ranges;	       /* how many differ, in how many ranges */
+	uint64_t offset;			  /* of the first differing byte, packed */
+	uint64_t bytes, ranges;			  /* how many differ, in how many ranges */
 	unsigned char recorded[16], replayed[16]; /* around offset, aligned down to 16 */
-	uint32_t shown;			/* how many bytes of the two above hold something */
-	double max_abs, max_rel;	/* where a type was given */
+	uint32_t shown;		 /* how many bytes of the two above hold something */
+	double max_abs, max_rel; /* where a type was given */
 	uint64_t max_ulp;
 	uint64_t writer;	   /* seq of the last launch that could have written there; 0 */
 	const char *writer_kernel; /* its kernel, or NULL */
