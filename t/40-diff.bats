@@ -157,6 +157,35 @@ le() {
 	out_has 'args.dst: memory3 | memory2'
 }
 
+@test "hrr-diff: memory that only one run gave back is not what the other got later" {
+	local i
+	{
+		header 1
+		call 1 1 hipMalloc '"ptr":"0x1000","size":64'
+		for i in 2 3 4 5 6; do call $i 1 hipDeviceSynchronize ''; done
+		call 7 1 hipFree '"ptr":"0x1000"'
+		call 8 1 hipMalloc '"ptr":"0x3000","size":64'
+		call 9 1 hipMemset '"dst":"0x3000","value":0,"sizeBytes":64'
+	} >a
+	sed -e 8,9d -e s/0x3000/0x1000/ a >b
+	run_sep hrr-diff a b
+	status_is 1
+	out_has 'args.dst: memory2 | memory1'
+}
+
+@test "hrr-diff: a hipFree that failed freed nothing" {
+	{
+		header 1
+		call 1 1 hipMalloc '"ptr":"0x1000","size":64'
+		call 2 1 hipFree '"ptr":"0x1000"' ',"ret":"hipErrorInvalidValue"'
+		call 3 1 hipMemset '"dst":"0x1000","value":0,"sizeBytes":32'
+	} >a
+	sed '4s/0x1000/0x1010/' a >b
+	run_sep hrr-diff a b
+	status_is 1
+	out_has 'args.dst: memory1 | memory1+0x10'
+}
+
 @test "hrr-diff: a call put in is one difference, not the start of many" {
 	run_of 100 0x7f0000000000 >a
 	{

@@ -18,7 +18,6 @@ static bool tolerant(const struct hrr_report *r)
 int hrr_report_differ(const struct hrr_report *r, const void *a, size_t len_a, const void *b,
 		      size_t len_b)
 {
-	struct hrr_typed t;
 	size_t whole;
 
 	if (len_a != len_b)
@@ -30,8 +29,7 @@ int hrr_report_differ(const struct hrr_report *r, const void *a, size_t len_a, c
 	whole = len_a / hrr_type_size(r->opt.type) * hrr_type_size(r->opt.type);
 	if (memcmp((const char *)a + whole, (const char *)b + whole, len_a - whole) != 0)
 		return 1;
-	hrr_typed_compare(r->opt.type, a, b, whole, &r->opt.tolerance, &t);
-	return t.differing > 0;
+	return !hrr_typed_within(r->opt.type, a, b, whole, &r->opt.tolerance);
 }
 
 static int hex(struct hrr_buf *out, const unsigned char *p, size_t n, size_t max)

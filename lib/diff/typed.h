@@ -60,6 +60,9 @@ struct hrr_typed {
 /* len bytes of each; what does not fill an element at the end is not looked at. */
 void hrr_typed_compare(enum hrr_type type, const void *a, const void *b, size_t len,
 		       const struct hrr_tolerance *tol, struct hrr_typed *ret);
+/* Whether every element is equal under tol: the answer alone, fast. */
+bool hrr_typed_within(enum hrr_type type, const void *a, const void *b, size_t len,
+		      const struct hrr_tolerance *tol);
 /* The element at p as text, enough digits to tell any two apart. */
 int hrr_typed_put(enum hrr_type type, const void *p, struct hrr_buf *b);
 /* Whether one pair is equal under tol. */

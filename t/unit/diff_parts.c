@@ -217,11 +217,83 @@ static void typed(void)
 	is(hrr_type_find("none"), HRR_TYPE_NONE, "and none by none");
 }
 
+/* Blocks of equal bits take another way: it has to count the same. */
+static void typed_blocks(void)
+{
+	enum { N = 5000 };
+	static float a[N], b[N];
+	struct hrr_tolerance tol = {.rtol = 1e-6};
+	struct hrr_typed whole, part;
+	size_t exact = 0, nan = 0, inf = 0, zero_bin = 0, within = 0, differing = 0;
+
+	for (int i = 0; i < N; i++)
+		a[i] = b[i] = i % 97 == 0 ? NAN : i % 89 == 0 ? -INFINITY : (float)i;
+	b[3000] = nextafterf(b[3000], 9e9f);
+	b[4999] = -1;
+	hrr_typed_compare(HRR_TYPE_F32, a, b, sizeof a, &tol, &whole);
+	for (int i = 0; i < N; i++) {
+		hrr_typed_compare(HRR_TYPE_F32, a + i, b + i, sizeof *a, &tol, &part);
+		exact += part.exact;
+		within += part.within;
+		differing += part.differing;
+		nan += part.nan[0];
+		inf += part.inf[1];
+		zero_bin += part.bins[0];
+	}
+	ok(whole.exact == exact && whole.within == within && whole.differing == differing &&
+	       whole.nan[0] == nan && whole.inf[1] == inf && whole.bins[0] == zero_bin,
+	   "blocks give what single elements give");
+	ok(whole.first == 4999 && whole.within == 1 && whole.differing == 1 && nan > 50 && inf > 50,
+	   "and that is what was put there");
+	ok(!hrr_typed_within(HRR_TYPE_F32, a, b, sizeof a, &tol), "the answer alone: no");
+	b[4999] = a[4999];
+	ok(hrr_typed_within(HRR_TYPE_F32, a, b, sizeof a, &tol), "the answer alone: yes");
+	b[89] = INFINITY; /* where a holds -infinity */
+	tol.atol = 1e300;
+	tol.rtol = 1;
+	ok(!hrr_typed_within(HRR_TYPE_F32, a, b, sizeof a, &tol), "no tolerance reaches infinity");
+	is(whole.rel.index, 4999, "the worst relative difference");
+}
+
+/* The fast answer must be that of one pair, at the edge of the tolerance too. */
+static void typed_fast(void)
+{
+	enum { N = 256 };
+	float a[N], b[N];
+	bool right = true;
+	int yes = 0, no = 0;
+
+	for (int round = 0; round < 20000; round++) {
+		struct hrr_tolerance tol = {.rtol = round % 3 ? 1e-5 : 0,
+					    .atol = round % 2 ? 1e-3 : 0};
+		uint32_t bits = random32();
+		float x, y;
+
+		if (round % 5 == 0)
+			bits &= 0x80ffffff; /* small, mostly not normal */
+		memcpy(&x, &bits, sizeof x);
+		double limit = tol.atol + tol.rtol * fabs((double)x);
+		y = (float)((double)x + limit * (0.9999999 + 2e-7 * (random32() % 3) - 1e-7));
+		for (int i = 0; i < N; i++) {
+			a[i] = x;
+			b[i] = y;
+		}
+		bool want = hrr_typed_equal(HRR_TYPE_F32, &x, &y, &tol);
+
+		right &= hrr_typed_within(HRR_TYPE_F32, a, b, sizeof a, &tol) == want;
+		yes += want;
+		no += !want;
+	}
+	ok(right && yes > 1000 && no > 1000, "20000 pairs at the edge: %d yes, %d no", yes, no);
+}
+
 int main(void)
 {
 	map();
 	align();
 	bytes();
 	typed();
+	typed_blocks();
+	typed_fast();
 	return done_testing();
 }
