@@ -68,6 +68,14 @@ void hrr_emu_on_fault(void (*fn)(void *self, const struct hrr_emu_fault *fault),
  * Newer descriptions win. -EINVAL: empty or wrapping; -ENOMEM.
  */
 int hrr_emu_describe(uint64_t live, uint64_t size, uint64_t recorded, const char *tag, int parent);
+/*
+ * Stricter checking of kernels. HRR_EMU_CHECK_BLOCKS: inside an allocation whose
+ * blocks are described, an access must hit a block that the launch's arguments
+ * point to (directly, or from within such a block). 0 takes it back. -ENOTSUP: a
+ * flag this library does not have.
+ */
+#define HRR_EMU_CHECK_BLOCKS 1u
+int hrr_emu_memcheck(unsigned flags);
 /* Takes the description that starts at live back; when_freed is shown in reports. -ENOENT. */
 int hrr_emu_undescribe(uint64_t live, const char *when_freed);
 

@@ -158,9 +158,14 @@ hipError_t fault_launch(const struct isa_report *r, const struct hrr_kernel *k, 
 	for (unsigned i = 0; i < r->n_faults; i++)
 		one_fault(&r->faults[i], k, image, device);
 	bool say = r->status != ISA_DONE && r->n_faults == 0;
+	/* assert and abort in a kernel end the program, as they do on hardware; a tool that
+	 * listens to faults stays in charge. */
+	bool end = r->status == ISA_TRAP && !rt.trap_error && on_fault == NULL;
 	pthread_mutex_unlock(&lock);
 	if (say)
 		emu_say("%s: %s", k->name, r->what);
+	if (end)
+		abort();
 	return result[r->status];
 }
 

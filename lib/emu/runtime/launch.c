@@ -4,12 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/emu/runtime/describe.h"
 #include "lib/emu/runtime/fault.h"
+#include "lib/emu/runtime/hostcall.h"
 #include "lib/emu/runtime/mem.h"
 
 #define MAX_BLOCK 1024u
 #define MAX_LDS 65536u
 #define MIN_KERNARG 4096u
+#define KERNARG_PIECE 64u
 
 enum { EXTRA_POINTER = 1, EXTRA_SIZE = 2, EXTRA_END = 3 };
 
@@ -162,6 +165,14 @@ static hipError_t slot_get(int device, uint64_t size, struct slot **ret)
 	return hipSuccess;
 }
 
+static bool wants(const struct hrr_kernel *k, enum hrr_hidden hidden)
+{
+	for (uint32_t i = k->n_explicit; i < k->n_args; i++)
+		if (k->args[i].hidden == hidden)
+			return true;
+	return false;
+}
+
 hipError_t launch_run(const struct kernel_op *op, int device)
 {
 	const struct hrr_kernel *k;
@@ -169,13 +180,17 @@ hipError_t launch_run(const struct kernel_op *op, int device)
 	struct image *image;
 	struct slot *s = NULL;
 	struct isa_report *report = NULL;
+	struct hostcall *host = NULL;
 
 	rt_lock();
 	hipError_t e = function_kernel(op->fn, device, &image, &k);
 	if (e == hipSuccess)
 		e = image_program(image, &prog);
 	if (e == hipSuccess)
-		e = slot_get(device, k->kernarg_size, &s);
+		e = slot_get(device, k->kernarg_size + KERNARG_PIECE, &s);
+	if (e == hipSuccess && wants(k, HRR_HIDDEN_HOSTCALL_BUFFER) &&
+	    (host = hostcall_get(device)) == NULL)
+		e = hipErrorOutOfMemory;
 	rt_unlock();
 	if (e == hipSuccess && (report = calloc(1, sizeof *report)) == NULL)
 		e = hipErrorOutOfMemory;
@@ -186,15 +201,18 @@ hipError_t launch_run(const struct kernel_op *op, int device)
 	struct kernarg_env env = {.grid = op->grid,
 				  .block = op->block,
 				  .dynamic_lds = op->shared,
-				  .queue = s->control->base + KERNARG_PACKET};
-	/* 0 bytes of arguments: nothing there, but a range needs one byte. */
-	range_resize(s->kernarg, k->kernarg_size > 0 ? k->kernarg_size : 1);
+				  .queue = s->control->base + KERNARG_PACKET,
+				  .hostcall = host != NULL ? hostcall_address(host) : 0};
+	/* Compilers read whole aligned pieces: the segment ends where its last one does. */
+	range_resize(s->kernarg, (k->kernarg_size / KERNARG_PIECE + 1) * KERNARG_PIECE);
 	memset(s->kernarg->host, 0, s->kernarg->size);
 	memcpy(s->kernarg->host, op->args,
 	       op->args_size < k->kernarg_size ? op->args_size : k->kernarg_size);
 	kernarg_hidden(s->kernarg->host, k, &env);
 	kernarg_packet(s->control->host, k, &env, kd, s->kernarg->base);
 
+	struct launch_view view;
+	view_init(&view, device, op->args, op->args_size);
 	struct isa_launch launch = {
 	    .prog = prog,
 	    .kd = kd,
@@ -210,10 +228,13 @@ hipError_t launch_run(const struct kernel_op *op, int device)
 	    .threads = rt.threads,
 	    .poison_lds = rt.fill,
 	    .cooperative = op->cooperative,
-	    .mem = {(void *)(intptr_t)device, range_isa_find},
+	    .hostcall = host != NULL ? hostcall_ring : NULL,
+	    .hostcall_self = host,
+	    .mem = {&view, view_isa_find},
 	};
 	uint64_t start = rt_now();
 	int rc = isa_run(&launch, report);
+	view_release(&view);
 	if (rc < 0)
 		e = rt_error(rc);
 	else

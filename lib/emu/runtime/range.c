@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "lib/base/range.h"
+#include "lib/emu/runtime/describe.h"
 #include "lib/emu/runtime/rt.h"
 #include "lib/emu/runtime/va.h"
 
@@ -275,5 +276,5 @@ int range_explain(struct hrr_buf *b, uint64_t addr, uint64_t size, int device)
 			rc = hrr_buf_addc(b, '\n');
 	}
 	pthread_rwlock_unlock(&lock);
-	return rc;
+	return rc == 0 ? describe_explain(b, addr, size) : rc;
 }

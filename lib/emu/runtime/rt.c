@@ -97,6 +97,8 @@ static void init(void)
 	rt.reregister = s == NULL || strcmp(s, "refuse") != 0;
 	if (s != NULL && *s != '\0' && strcmp(s, "refuse") != 0 && strcmp(s, "accept") != 0)
 		emu_say("HRR_EMU_REREGISTER=%s: not accept or refuse; taken as accept", s);
+	s = getenv("HRR_EMU_TRAP");
+	rt.trap_error = s != NULL && strcmp(s, "error") == 0;
 	s = getenv("HRR_EMU_ARCH");
 	if (s != NULL && *s != '\0') {
 		int a = isa_arch_by_name(s);

@@ -60,6 +60,8 @@ struct rt {
 	uint64_t budget; /* wave-instructions per launch; 0: none */
 	unsigned char fill;
 	bool verbose;
+	bool trap_error; /* HRR_EMU_TRAP=error: s_trap is a launch failure, not the end of the
+			    program */
 	bool reregister; /* registering a range again is accepted */
 	unsigned max_reports;
 	enum sched_mode mode;
