@@ -98,6 +98,7 @@ static hrr_handler *const by_api[HRR_API_COUNT] = {
     [HRR_API_hipModuleUnload] = hrr_do_module_unload,
     [HRR_API_hipModuleGetFunction] = hrr_do_get_function,
     [HRR_API_hipModuleGetGlobal] = hrr_do_get_global,
+    [HRR_API___hipRegisterManagedVar] = hrr_do_managed_var,
     [HRR_API_hipGetFuncBySymbol] = hrr_do_ignored,
     /* graphs */
     [HRR_API_hipStreamBeginCapture] = hrr_do_begin_capture,

@@ -127,6 +127,12 @@ struct hrr_object {			  /* a code object by its blob, loaded where it is needed 
 	uint64_t module[HRR_MAX_DEVICES]; /* live modules; 0: not loaded */
 };
 
+struct hrr_managed { /* a __managed__ variable that was registered */
+	char *name;
+	uint64_t size;
+	struct hrr_managed *next;
+};
+
 struct hrr_module { /* loaded by the recorded program */
 	struct hrr_blob blob;
 };
@@ -239,7 +245,8 @@ struct hrr_replay {
 
 	struct hrr_held_map held[HRR_H_COUNT];
 	struct hrr_held_map objects, functions; /* keyed by hashes; module.c */
-	struct hrr_function *module_functions;	/* of modules the program loaded */
+	struct hrr_managed *managed;
+	struct hrr_function *module_functions; /* of modules the program loaded */
 
 	struct hrr_pages *pages;	/* owned; recorded host pages */
 	struct hrr_blocks *blocks;	/* owned */
@@ -475,8 +482,8 @@ hrr_handler hrr_do_alloc, hrr_do_host_alloc, hrr_do_free, hrr_do_host_free, hrr_
     hrr_do_graph_destroy, hrr_do_graph_node, hrr_do_graph_update, hrr_do_graph_instantiate,
     hrr_do_graph_launch, hrr_do_graph_clone, hrr_do_graph_exec_destroy, hrr_do_graph_exec_update,
     hrr_do_graph_nodes, hrr_do_host_pointer, hrr_do_managed, hrr_do_peer, hrr_do_vmm,
-    hrr_do_free_async, hrr_do_value, hrr_do_graph_find, hrr_do_refused, hrr_do_find_in_clone,
-    hrr_do_child_graph;
+    hrr_do_free_async, hrr_do_value, hrr_do_graph_find, hrr_do_refused, hrr_do_managed_var,
+    hrr_do_find_in_clone, hrr_do_child_graph;
 hrr_handler *hrr_handler_of(enum hrr_api api); /* NULL: refused */
 /* Reissue of a call recorded as failing: lenient about operands, changes nothing. */
 int hrr_reissue_failed(struct hrr_replay *r, struct hrr_event *ev);

@@ -221,6 +221,15 @@ static int read_args(struct hrr_replay *r, const struct hrr_json *j, int node, s
 	return 0;
 }
 
+/* What went wrong, with the kernel in front. */
+static int in_kernel(struct hrr_replay *r, const struct hrr_function *fn, int rc)
+{
+	char why[sizeof r->diag.what];
+
+	memcpy(why, r->diag.what, sizeof why);
+	return hrr_diag_set(&r->diag, rc, "kernel %s: %.*s", fn->name, (int)sizeof why - 1, why);
+}
+
 int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, uint64_t function,
 		    struct hrr_launch *l)
 {
@@ -253,7 +262,9 @@ int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, uint64_t functio
 	if (rc == 0 && k.lds >= 0 && (hrr_json_u64(j, k.lds, &lds) < 0 || lds > UINT32_MAX))
 		rc = hrr_fail(r, "\"kernel\": lds is no size");
 	l->lds = (uint32_t)lds;
-	return rc < 0 ? rc : read_args(r, j, k.args, l);
+	if (rc == 0)
+		rc = read_args(r, j, k.args, l);
+	return rc < 0 && !r->trouble ? in_kernel(r, l->fn, rc) : rc;
 }
 
 static uint64_t now_ns(void)
@@ -287,6 +298,7 @@ static int64_t issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_laun
 		    ev->api == HRR_API_hipLaunchCooperativeKernel_spt ||
 		    ev->api == HRR_API_hipModuleLaunchCooperativeKernel;
 	uint64_t g[3] = {l->grid[0], l->grid[1], l->grid[2]};
+	uint64_t with = l->size != 0 ? HRR_P(extra) : 0; /* a kernel may have no arguments */
 
 	if (coop && r->hip->fn[HRR_API_hipModuleLaunchCooperativeKernel] != NULL)
 		return HRR_CALL(r, hipModuleLaunchCooperativeKernel, l->live_fn, g[0], g[1], g[2],
@@ -299,7 +311,7 @@ static int64_t issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_laun
 		g[i] *= l->block[i];
 	return HRR_CALL(r, hipExtModuleLaunchKernel, l->live_fn, (uint32_t)g[0], (uint32_t)g[1],
 			(uint32_t)g[2], l->block[0], l->block[1], l->block[2], l->lds, stream, 0,
-			HRR_P(extra), start, stop, hrr_arg_of(ev, "flags"));
+			with, start, stop, hrr_arg_of(ev, "flags"));
 }
 
 static void wrote(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_launch *l,
@@ -363,12 +375,8 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 	l.fn->launches++;
 	rc = hrr_settle(r, ev, e);
 	if (e != hipSuccess) {
-		if (rc < 0) {
-			char why[700];
-			memcpy(why, r->diag.what, sizeof why - 1);
-			why[sizeof why - 1] = '\0';
-			return hrr_fail(r, "kernel %s: %s", l.fn->name, why);
-		}
+		if (rc < 0)
+			return in_kernel(r, l.fn, rc);
 		return rc;
 	}
 	wrote(r, ev, &l, key);

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -112,6 +113,55 @@ out:
 	return rc;
 }
 
+/*
+ * A managed variable is a pointer in the object. Run times set it for registered
+ * objects, not all of them for modules: where it is null it gets memory here.
+ */
+static int fill_managed(struct hrr_replay *r, uint64_t module)
+{
+	char name[512];
+	size_t size, init_size;
+	uint64_t at, init, p;
+
+	for (const struct hrr_managed *m = r->managed; m != NULL; m = m->next) {
+		at = init = p = 0;
+		if (HRR_CALL(r, hipModuleGetGlobal, HRR_P(&at), HRR_P(&size), module,
+			     HRR_P(m->name)) != hipSuccess ||
+		    size < 8 || HRR_CALL(r, hipMemcpyDtoH, HRR_P(&p), at, 8) != hipSuccess ||
+		    p != 0)
+			continue;
+		if (HRR_CALL(r, hipMallocManaged, HRR_P(&p), m->size, 1) != hipSuccess)
+			return hrr_fail(r, "no memory for managed variable %s", m->name);
+		memset((void *)(uintptr_t)p, 0, m->size);
+		snprintf(name, sizeof name, "%s.managed", m->name);
+		if (HRR_CALL(r, hipModuleGetGlobal, HRR_P(&init), HRR_P(&init_size), module,
+			     HRR_P(name)) == hipSuccess &&
+		    init_size <= m->size)
+			HRR_CALL(r, hipMemcpyDtoH, p, init, init_size);
+		if (HRR_CALL(r, hipMemcpyHtoD, at, HRR_P(&p), 8) != hipSuccess)
+			return hrr_fail(r, "managed variable %s cannot be set", m->name);
+	}
+	return 0;
+}
+
+int hrr_do_managed_var(struct hrr_replay *r, struct hrr_event *ev)
+{
+	const char *name = (const char *)(uintptr_t)hrr_arg_of(ev, "name");
+	uint64_t size = hrr_arg_of(ev, "size");
+
+	if (name == NULL || size == 0 || size > (uint64_t)1 << 40)
+		return hrr_fail(r, "its name and size were not recorded");
+	struct hrr_managed *m = calloc(1, sizeof *m);
+	if (m == NULL || (m->name = strdup(name)) == NULL) {
+		free(m);
+		return hrr_trouble(r, -ENOMEM, "out of memory");
+	}
+	m->size = size;
+	m->next = r->managed;
+	r->managed = m;
+	return 0;
+}
+
 static int object_module(struct hrr_replay *r, struct hrr_object *o, const struct hrr_json *j,
 			 int node, uint64_t *ret)
 {
@@ -120,9 +170,12 @@ static int object_module(struct hrr_replay *r, struct hrr_object *o, const struc
 	if (o->module[r->device] == 0 && o->blob.data == NULL)
 		rc = o->path != NULL ? read_file(r, o->path, &o->blob)
 				     : hrr_blob_of(r, j, node, "code object", &o->blob);
-	if (rc == 0 && o->module[r->device] == 0)
+	if (rc == 0 && o->module[r->device] == 0) {
 		rc = load_image(r, &o->blob, o->path != NULL ? o->path : o->id,
 				&o->module[r->device]);
+		if (rc == 0 && r->managed != NULL && r->captures == 0)
+			rc = fill_managed(r, o->module[r->device]);
+	}
 	*ret = o->module[r->device];
 	return rc;
 }
@@ -485,6 +538,12 @@ void hrr_module_end(struct hrr_replay *r)
 		r->module_functions = f->next;
 		free(f->name);
 		free(f);
+	}
+	while (r->managed != NULL) {
+		struct hrr_managed *next = r->managed->next;
+		free(r->managed->name);
+		free(r->managed);
+		r->managed = next;
 	}
 	hrr_held_release(&r->objects);
 	hrr_held_release(&r->functions);

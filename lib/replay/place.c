@@ -12,12 +12,6 @@
  * elsewhere is given back and kept without access, so that nothing else gets its numbers.
  */
 
-void hrr_replay_set_place(struct hrr_replay *r, struct hrr_place *p)
-{
-	hrr_place_free(r->place);
-	r->place = p;
-}
-
 static uint64_t granule_of(struct hrr_replay *r, struct hrr_place *p)
 {
 	struct hipMemAllocationProp prop = {0};
@@ -62,11 +56,34 @@ static bool span_own(struct hrr_replay *r, struct hrr_place *p, struct hrr_span 
 	return false;
 }
 
-/* For streams that could not be scanned: spans where there are none yet. */
-static int span_missing(struct hrr_place *p, uint64_t first, uint64_t end)
+static int own_one(void *self, const struct hrr_range *x)
 {
-	first &= ~(HRR_SPAN_ROUND - 1);
-	end = (end + HRR_SPAN_ROUND - 1) & ~(HRR_SPAN_ROUND - 1);
+	struct hrr_replay *r = self;
+
+	span_own(r, r->place, x->value);
+	return 0;
+}
+
+/* Every span is asked for at once: later the run time's own things may be there. */
+void hrr_replay_set_place(struct hrr_replay *r, struct hrr_place *p)
+{
+	hrr_place_free(r->place);
+	r->place = p;
+	if (!r->opt.no_placement && hrr_ranges_count(p->spans) != 0 && granule_of(r, p) != 0)
+		hrr_ranges_each(p->spans, own_one, r);
+}
+
+/*
+ * For streams that could not be scanned: spans where there are none yet, rounded
+ * out generously, or to the granule when something is near.
+ */
+static int span_missing(struct hrr_replay *r, struct hrr_place *p, uint64_t first, uint64_t end,
+			uint64_t round)
+{
+	uint64_t from = first, to = end;
+
+	first &= ~(round - 1);
+	end = (end + round - 1) & ~(round - 1);
 	while (first < end) {
 		const struct hrr_range *x = hrr_ranges_overlap(p->spans, first, end - first);
 		if (x != NULL && x->base <= first) {
@@ -83,6 +100,12 @@ static int span_missing(struct hrr_place *p, uint64_t first, uint64_t end)
 			return -ENOMEM;
 		}
 		hrr_span_hold(s);
+		if (!span_own(r, p, s) && round > p->granule && !p->off) {
+			hrr_span_drop(s);
+			hrr_ranges_del(p->spans, first, s);
+			free(s);
+			return span_missing(r, p, from, to, p->granule);
+		}
 		first = stop;
 	}
 	return 0;
@@ -167,7 +190,7 @@ int hrr_place_alloc(struct hrr_replay *r, struct hrr_mem *m)
 	if (g == 0)
 		return 0;
 	uint64_t first = m->base & ~(g - 1), end = (m->base + m->size + g - 1) & ~(g - 1);
-	if (span_missing(p, first, end) < 0)
+	if (span_missing(r, p, first, end, HRR_SPAN_ROUND) < 0)
 		return -ENOMEM;
 	for (uint64_t at = first; at < end;) {
 		const struct hrr_range *s = hrr_ranges_find(p->spans, at);
@@ -209,7 +232,7 @@ bool hrr_place_covers(struct hrr_replay *r, uint64_t base, uint64_t size)
 
 	if (p == NULL || r->opt.no_placement || granule_of(r, p) == 0 || size == 0 ||
 	    base >= (uint64_t)1 << 47 || size > ((uint64_t)1 << 47) - base ||
-	    span_missing(p, base, base + size) < 0)
+	    span_missing(r, p, base, base + size, HRR_SPAN_ROUND) < 0)
 		return false;
 	const struct hrr_range *s = hrr_ranges_find(p->spans, base);
 	return s != NULL && base + size <= s->base + s->size && span_own(r, p, s->value);
