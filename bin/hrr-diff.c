@@ -287,6 +287,10 @@ static void summary(void)
 		tool_say(NULL, 0,
 			 "%llu pairs of device addresses that nothing declares were taken as equal",
 			 (unsigned long long)s->undeclared);
+	if (s->annotations[0] + s->annotations[1])
+		tool_say(NULL, 0, "%llu annotations are in the first only, %llu in the second only",
+			 (unsigned long long)s->annotations[0],
+			 (unsigned long long)s->annotations[1]);
 	if (s->given_up)
 		tool_say(NULL, 0, "%llu calls waited too long for a counterpart and count as alone",
 			 (unsigned long long)s->given_up);

@@ -396,6 +396,24 @@ le() {
 	out_has 'args.dst: memory1+0x40 | memory1+0x80'
 }
 
+@test "hrr-diff: an annotation that only one recording has is said, and is no difference" {
+	{
+		header 1
+		printf '{"region":"add","kind":"segment","device":0,"base":"0x70000000","size":65536}\n'
+		call 1 1 hipMemset '"dst":"0x70000040","value":0,"sizeBytes":64'
+		call 2 1 hipLaunchKernel '"stream":"0x0"' \
+			",\"kernel\":{\"name\":\"k\",\"args\":[{\"offset\":0,\"size\":8,\"hex\":\"$(le 70000080)\"}]}"
+	} >a
+	sed 2d a | sed "s/$(le 70000080)/$(le 91000080)/; s/0x70000040/0x91000040/" >b
+	for pair in 'a b' 'b a'; do
+		# shellcheck disable=SC2086
+		run_sep hrr-diff $pair
+		status_is 0
+		err_like '1 annotations are in the first only, 0|annotations are in the first only, 1 in'
+		err_has 'nothing declares'
+	done
+}
+
 @test "hrr-diff: addresses that nothing declares are said to be taken as equal" {
 	{
 		header 1

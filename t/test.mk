@@ -23,7 +23,7 @@ lint: all
 
 demo: deps
 	@$(MAKE) --no-print-directory all apps
-	@$(T_ENV) sh t/demo.sh
+	@$(T_ENV) bash t/demo.sh
 
 bench: all apps
 	@set -e; found=; for f in t/bench/*.sh; do [ -f "$$f" ] || continue; found=1; \

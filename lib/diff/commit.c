@@ -67,7 +67,7 @@ void hrr_diff_commit_both(struct hrr_diff *d, struct hrr_lane *la, struct hrr_la
 		e.members = (const struct hrr_diff_member *)(void *)d->members.data;
 		e.n_members = d->members.len / sizeof *e.members;
 		with_context(d, la, &e);
-	} else {
+	} else if (a->kind == HRR_REC_CALL) {
 		d->stats.equal++;
 	}
 	bool equal = d->members.len == 0; /* settling compares outputs, which uses members */
@@ -90,7 +90,11 @@ void hrr_diff_commit_only(struct hrr_diff *d, struct hrr_lane *l)
 		l->thread = ++d->threads;
 	e.thread = l->thread;
 	*(l->side ? &e.b : &e.a) = c;
-	with_context(d, l, &e);
+	/* What somebody noted down about a recording is not what the program did. */
+	if (c->kind == HRR_REC_REGION)
+		d->stats.annotations[l->side]++;
+	else
+		with_context(d, l, &e);
 	hrr_recent_settle(d, l->side, c, HRR_PAIR_NONE);
 	hrr_diff_call_free(&d->side[l->side].objects, c);
 }

@@ -30,6 +30,21 @@ static bool counterpart(const struct hrr_diff_call *c, const struct hrr_fact *f,
 	return false;
 }
 
+/* Memory that only somebody's annotation declares. Where the other recording has no such
+ * annotation, that says nothing about the program. */
+static bool annotated(struct hrr_diff *d, int side, const struct hrr_diff_ref *r)
+{
+	const struct hrr_object *x =
+	    r->kind == HRR_REF_OBJECT ? hrr_objects_get(&d->side[side].objects, r->object) : NULL;
+
+	return x && x->type == HRR_OBJECT_MEMORY && x->seq == 0;
+}
+
+static bool nowhere(const struct hrr_diff_ref *r)
+{
+	return r->kind == HRR_REF_DEVICE || r->kind == HRR_REF_HOST;
+}
+
 static bool same_ref(struct hrr_diff *d, const struct hrr_diff_ref *x, const struct hrr_diff_ref *y)
 {
 	bool known_x = x->kind == HRR_REF_OBJECT || x->kind == HRR_REF_MADE;
@@ -38,10 +53,26 @@ static bool same_ref(struct hrr_diff *d, const struct hrr_diff_ref *x, const str
 	if (known_x && known_y)
 		return x->offset == y->offset &&
 		       hrr_objects_pair(&d->side[0].objects, x->object, y->object);
+	if ((annotated(d, 0, x) && nowhere(y)) || (nowhere(x) && annotated(d, 1, y))) {
+		d->stats.undeclared++;
+		return true;
+	}
 	if (x->kind != y->kind)
 		return false;
 	if (x->kind == HRR_REF_DEVICE)
 		d->stats.undeclared++;
+	return true;
+}
+
+/* An address that was taken out on one side only ('.') is no difference: the fact that stands for
+ * it tells. */
+static bool same_hex(const struct hrr_fact *x, const struct hrr_fact *y)
+{
+	if (x->value_len != y->value_len)
+		return false;
+	for (size_t i = 0; i < x->value_len; i++)
+		if (x->value[i] != y->value[i] && x->value[i] != '.' && y->value[i] != '.')
+			return false;
 	return true;
 }
 
@@ -51,7 +82,16 @@ static bool same_value(struct hrr_diff *d, const struct hrr_fact *x, const struc
 		return false;
 	if (x->kind == HRR_FACT_REF)
 		return same_ref(d, x->ref, y->ref);
+	if (x->kind == HRR_FACT_HEX)
+		return same_hex(x, y);
 	return x->value_len == y->value_len && memcmp(x->value, y->value, x->value_len) == 0;
+}
+
+/* An address found in a kernel's argument because an annotation covers it. */
+static bool found(struct hrr_diff *d, int side, const struct hrr_fact *f)
+{
+	return f->kind == HRR_FACT_REF && f->path_len > 12 &&
+	       memcmp(f->path, "kernel.args[", 12) == 0 && annotated(d, side, f->ref);
 }
 
 /* Calls with equal facts: only what they refer to can differ. */
@@ -82,7 +122,7 @@ int hrr_diff_compare(struct hrr_diff *d, const struct hrr_diff_call *a,
 	while (rc == 0 && hrr_diff_call_fact(a, &at, &ra, &m.a)) {
 		m.in_a = true;
 		m.in_b = counterpart(b, &m.a, &bt, &rb, &m.b);
-		if (!m.in_b || !same_value(d, &m.a, &m.b))
+		if (m.in_b ? !same_value(d, &m.a, &m.b) : !found(d, 0, &m.a))
 			rc = hrr_buf_add(&d->members, &m, sizeof m);
 	}
 	at = bt = 0;
@@ -90,7 +130,7 @@ int hrr_diff_compare(struct hrr_diff *d, const struct hrr_diff_call *a,
 	while (rc == 0 && hrr_diff_call_fact(b, &bt, &rb, &m.b)) {
 		m.in_b = true;
 		m.in_a = counterpart(a, &m.b, &at, &ra, &m.a);
-		if (!m.in_a)
+		if (!m.in_a && !found(d, 1, &m.b))
 			rc = hrr_buf_add(&d->members, &m, sizeof m);
 	}
 	return rc;

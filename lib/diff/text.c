@@ -55,6 +55,23 @@ int hrr_diff_put_value(struct hrr_diff *d, int side, const struct hrr_fact *f, s
 	return hrr_buf_add(b, f->value, f->value_len);
 }
 
+static bool has_prefix(const struct hrr_fact *f, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return f->path_len > n && memcmp(f->path, prefix, n) == 0;
+}
+
+/* What a reader of one line does not need: places of arguments, bytes that are all address. */
+static bool noise(const struct hrr_fact *f)
+{
+	if (!has_prefix(f, "kernel.args["))
+		return false;
+	if (f->kind == HRR_FACT_HEX)
+		return strspn(f->value + 1, ".") == f->value_len - 2;
+	return f->path_len > 7 && memcmp(f->path + f->path_len - 7, ".offset", 7) == 0;
+}
+
 int hrr_diff_put_call(struct hrr_diff *d, int side, const struct hrr_diff_call *c,
 		      struct hrr_buf *b)
 {
@@ -65,8 +82,10 @@ int hrr_diff_put_call(struct hrr_diff *d, int side, const struct hrr_diff_call *
 							     : c->name);
 
 	for (size_t at = 0; rc == 0 && hrr_diff_call_fact(c, &at, &ref, &f);) {
-		size_t skip = f.path_len > 5 && memcmp(f.path, "args.", 5) == 0 ? 5 : 0;
+		size_t skip = has_prefix(&f, "args.") ? 5 : has_prefix(&f, "kernel.") ? 7 : 0;
 
+		if (noise(&f))
+			continue;
 		if ((rc = hrr_buf_addc(b, ' ')) == 0 &&
 		    (rc = hrr_buf_add(b, f.path + skip, f.path_len - skip)) == 0 &&
 		    (rc = hrr_buf_addc(b, '=')) == 0)
