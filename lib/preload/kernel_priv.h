@@ -33,6 +33,8 @@ struct hrr_object *hrr_object_add(uint64_t handle, const void *image, bool modul
 struct hrr_object *hrr_object_find(uint64_t handle, bool module);
 void hrr_object_del(struct hrr_object *o);
 void hrr_object_parse(struct hrr_object *o, const void *image);
+/* As parse, from a copy of an image that the caller may free. Caller holds the lock. */
+void hrr_object_copy(struct hrr_object *o, const void *image);
 /* Writes the OBJECT record unless it is out. Gives o->id. */
 bool hrr_object_write(struct hrr_thread *t, struct hrr_object *o);
 const struct hrr_kernel *hrr_object_kernel(struct hrr_object *o, const char *name);

@@ -58,6 +58,18 @@ void hrr_object_parse(struct hrr_object *o, const void *image)
 		o->bundle.n_entries = 0;
 }
 
+void hrr_object_copy(struct hrr_object *o, const void *image)
+{
+	size_t len;
+	void *copy;
+
+	if (hrr_bundle_length(image, SIZE_MAX, &len, NULL) < 0 || (copy = malloc(len)) == NULL)
+		return;
+	memcpy(copy, image, len);
+	o->size = len;
+	hrr_object_parse(o, copy);
+}
+
 bool hrr_object_write(struct hrr_thread *t, struct hrr_object *o)
 {
 	if (o->id != 0)

@@ -192,7 +192,7 @@ static void module_loaded(struct hrr_call *c)
 		hrr_object_map_file(o, (const char *)(uintptr_t)c->a[1]);
 	} else {
 		const void *image = (const void *)(uintptr_t)c->a[1];
-		hrr_object_parse(o, image);
+		hrr_object_copy(o, image); /* the program may free its own now */
 		struct hrr_rect r = {o->size, 1, 1, o->size, o->size};
 		o->file = o->size != 0 ? hrr_bytes_file(image, &r) : HRR_NO_FILE;
 	}
