@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lib/emu/isa/mem.h"
+#include "lib/emu/isa/mfma.h"
 #include "lib/emu/isa/numeric.h"
 #include "lib/emu/isa/table.h"
 #include "lib/emu/isa/text.h"
@@ -161,6 +162,12 @@ static bool modifier(struct build *b, const char *name, const char *arg)
 		return x->dpp.bound_ctrl = true;
 	if (!strcmp(name, "fi"))
 		return x->dpp.fi = n != 0, true;
+	if (!strcmp(name, "bitop3"))
+		return b->in->imm = n, true;
+	if (!strcmp(name, "byte_sel"))
+		return x->mod[0].sel = (u8)(SEL_BYTE_0 + (n & 3)), true;
+	if (!strcmp(name, "lds") && b->op->kind == MEM_FN_BUFFER && b->op->cls == CLASS_MEM)
+		return b->in->m.to_lds = true;
 	if (!strcmp(name, "cbsz"))
 		return b->in->imm |= (n & 7), true;
 	if (!strcmp(name, "abid"))
@@ -236,6 +243,8 @@ static bool scalar_src(struct build *b, unsigned k, const struct isa_operand *o,
 
 	if (!o)
 		return refuse(b, "too few operands");
+	if (o->neg || o->abs || o->sext)
+		return refuse(b, "modifier on a scalar operand");
 	if (o->kind == TOK_SGPR) {
 		s->off = (uintptr_t)o->reg * 4;
 		s->rel = ~(uintptr_t)0;
@@ -267,6 +276,17 @@ static bool is_wide(char type)
 	return strchr("qQdFK", type) != NULL;
 }
 
+/*
+ * gfx11 and later: 16-bit operands of the short encodings name halves of the
+ * first 128 registers; bit 7 is the upper half. LLVM 19 prints v128 and up.
+ */
+static bool high_half(const struct build *b, const struct isa_operand *o, char type)
+{
+	return b->gen >= 11 && (type == 'h' || type == 's') && o->kind == TOK_VGPR &&
+	       o->reg >= 128 && o->reg < ROW_VGPRS && (b->t.e32 || (b->t.dpp && !b->t.e64)) &&
+	       !o->half;
+}
+
 static bool vector_src(struct build *b, unsigned k, const struct isa_operand *o, char type)
 {
 	struct isa_mod *const m = &b->x.mod[k];
@@ -288,10 +308,17 @@ static bool vector_src(struct build *b, unsigned k, const struct isa_operand *o,
 		m->neg_hi = b->neg_hi >> k & 1;
 	} else if (type == 'K') {
 		m->sel_hi = m->hi_sel_hi = b->op_sel >> k & 1;
-	} else if ((type == 'h' || type == 's') && b->has_op_sel && (b->op_sel >> k & 1)) {
-		m->sel = SEL_WORD_1;
+	} else if (b->op_sel >> k & 1) {
+		/* of a 16-bit operand, or of the pair of bytes of an 8-bit float conversion */
+		if (type != 'h' && type != 's' && !strstr(b->op->name, "p8") &&
+		    !strstr(b->op->name, "bf8") && b->op->cls != CLASS_CROSS)
+			return refuse(b, "op_sel");
+		if (b->op->cls != CLASS_CROSS)
+			m->sel = SEL_WORD_1;
 	}
-	if (o->half == 2)
+	if (strchr("isqQPK", type) && (m->neg || m->abs))
+		return refuse(b, "sign modifier on an integer");
+	if (o->half == 2 || high_half(b, o, type))
 		m->sel = SEL_WORD_1;
 	changed = m->neg || m->abs || m->sext || m->sel != SEL_DWORD;
 	if (packed)
@@ -307,7 +334,7 @@ static bool vector_src(struct build *b, unsigned k, const struct isa_operand *o,
 	case TOK_VGPR:
 		if (o->reg + (is_wide(type) ? 2 : 1) > ROW_VGPRS + ROW_AGPRS)
 			return refuse(b, "register number");
-		m->row = o->reg;
+		m->row = o->reg - (high_half(b, o, type) ? 128 : 0);
 		m->kind = changed ? PREP_VGPR : PREP_NONE;
 		s->off = (uintptr_t)o->reg * ISA_ROW;
 		s->rel = ~(uintptr_t)0;
@@ -345,10 +372,10 @@ static bool vector_dst(struct build *b, const struct isa_operand *o, char type)
 		return refuse(b, "destination that should be a vector register");
 	if (o->reg + (is_wide(type) ? 2 : 1) > ROW_VGPRS + ROW_AGPRS)
 		return refuse(b, "register number");
-	b->in->dv = o->reg * ISA_ROW;
-	b->x.dst_row = o->reg;
+	b->x.dst_row = o->reg - (high_half(b, o, type) ? 128 : 0);
+	b->in->dv = b->x.dst_row * ISA_ROW;
 	b->x.dst_type = type;
-	if (o->half == 2)
+	if (o->half == 2 || high_half(b, o, type))
 		b->op_sel |= 1u << 31;
 	return true;
 }
@@ -380,6 +407,14 @@ static bool build_vector(struct build *b)
 	bool dst16 = false;
 
 	in->flags |= F_VECTOR;
+	/* the long encoding chooses halves of 16-bit operands; LLVM 19 does not print that for each
+	 */
+	if (b->gen >= 11 && in->raw[0] >> 26 == 0x35 && strpbrk(b->op->spec, "hs") &&
+	    !b->has_op_sel) {
+		b->op_sel = in->raw[0] >> 11 & 7;
+		if (b->op->spec[0] == 'h')
+			b->op_sel |= (in->raw[0] >> 14 & 1) << 31;
+	}
 	for (; *s != ':'; s++) {
 		if (*s == 'm' && rdna_cmpx) {
 			in->ds = R_SINK;
@@ -397,9 +432,11 @@ static bool build_vector(struct build *b)
 	if (b->op->cls == CLASS_INT && (strstr(b->op->name, "v_swap_") == b->op->name)) {
 		const struct isa_operand *o = take(b);
 
-		if (!o || o->kind != TOK_VGPR || o->half || (b->op_sel >> 31))
+		if (!o || o->kind != TOK_VGPR)
 			return refuse(b, "operand of a swap");
-		in->dv2 = o->reg * ISA_ROW;
+		in->imm = (b->op_sel >> 31) | (o->half == 2 || high_half(b, o, *sources) ? 2 : 0);
+		in->dv2 = (o->reg - (high_half(b, o, *sources) ? 128 : 0)) * ISA_ROW;
+		in->run = in->fn;
 		return true;
 	}
 	if (b->op->cls == CLASS_CROSS && strstr(b->op->name, "_swap_b32")) {
@@ -408,6 +445,7 @@ static bool build_vector(struct build *b)
 		if (!o || o->kind != TOK_VGPR)
 			return refuse(b, "operand of a swap");
 		in->dv2 = o->reg * ISA_ROW;
+		in->run = in->fn;
 		return true;
 	}
 	for (s = sources; *s; s++, k++) {
@@ -426,6 +464,8 @@ static bool build_vector(struct build *b)
 		}
 	}
 	in->n_src = (u8)k;
+	if (strstr(b->op->name, "_iu8") || strstr(b->op->name, "_iu4"))
+		in->imm = b->neg_lo;
 	if (b->op->cls == CLASS_CROSS && b->has_op_sel)
 		in->imm = (i64)(b->op_sel & 3);
 	else if (b->has_op_sel && dst16 && (b->op_sel >> k & 1))
@@ -488,6 +528,64 @@ static bool build_vector(struct build *b)
 	} else if (sgprs) {
 		in->run = isa_run_sgpr_fn();
 	}
+	return true;
+}
+
+/* --- matrices --------------------------------------------------------------------------- */
+
+static bool build_matrix(struct build *b)
+{
+	struct isa_inst *const in = b->in;
+	struct isa_extra *const x = &b->x;
+	struct isa_matrix *const m = &x->matrix;
+	const struct isa_operand *o = take(b);
+	const unsigned lanes = b->gen == 9 ? 64 : isa_code_lanes(b->code);
+
+	if (!o || o->kind != TOK_VGPR || o->n > 32 ||
+	    !isa_matrix_parse(b->op->name, b->arch, lanes, o->n, m))
+		return refuse(b, "matrix operand");
+	in->dv = o->reg * ISA_ROW;
+	x->matrix_dwords = o->n;
+	for (unsigned k = 0; k < 3; k++) {
+		o = take(b);
+		if (!o)
+			return refuse(b, "too few operands");
+		if (o->kind == TOK_VGPR) {
+			in->src[k].off = (uintptr_t)o->reg * ISA_ROW;
+			in->src[k].rel = ~(uintptr_t)0;
+		} else if (k == 2 && o->kind == TOK_CONST) {
+			const u64 v = constant(o, m->d == MT_F64   ? 'd'
+						  : m->d == MT_F16 ? 'h'
+								   : 'i');
+
+			m->c_const = true;
+			m->c_bits[0] = (u32)v;
+			m->c_bits[1] = (u32)(v >> 32);
+			if (m->d == MT_BF16)
+				m->c_bits[0] >>= 16;
+		} else {
+			return refuse(b, "matrix operand");
+		}
+		if (o->neg || o->abs)
+			return refuse(b, "modifier on a matrix operand");
+	}
+	m->cbsz = in->imm & 7;
+	m->abid = in->imm >> 4 & 15;
+	m->blgp = in->imm >> 8 & 7;
+	m->neg_a = (b->neg_lo & 1) | (b->neg_hi & 1) << 1;
+	m->neg_b = (b->neg_lo >> 1 & 1) | (b->neg_hi >> 1 & 1) << 1;
+	m->neg_c = (b->neg_lo >> 2 & 1) | (b->neg_hi >> 2 & 1) << 1;
+	if (m->d == MT_F64 && b->gen == 9)
+		m->blgp |= b->neg_lo & 7; /* printed as neg by later versions */
+	m->hi = b->op_sel >> 2 & 1;
+	m->clamp = b->clamp;
+	if (m->clamp && m->d != MT_I32)
+		return refuse(b, "clamp on a matrix");
+	in->extra = isa_code_alloc(b->code, sizeof(*x));
+	if (!in->extra)
+		return refuse(b, "out of memory");
+	*in->extra = *x;
+	in->run = in->fn;
 	return true;
 }
 
@@ -571,7 +669,7 @@ static bool build_global(struct build *b)
 	in->m.rtn = false;
 	if (in->m.op == MEM_ATOMIC && b->t.n == want + 1)
 		in->m.rtn = true;
-	if (in->m.op == MEM_LOAD || in->m.rtn)
+	if ((in->m.op == MEM_LOAD && !in->m.to_lds) || in->m.rtn)
 		if (!data_row(b, take(b), in->m.dwords, &in->dv))
 			return false;
 	o = take(b); /* address */
@@ -606,9 +704,9 @@ static bool build_buffer(struct build *b)
 	struct isa_inst *const in = b->in;
 	const unsigned data =
 	    in->m.dwords * (in->m.atomic == AT_CMPSWAP || in->m.atomic == AT_FCMPSWAP ? 2 : 1);
-	const struct isa_operand *o = take(b);
+	const struct isa_operand *o;
 
-	if (!data_row(b, o, data, in->m.op == MEM_LOAD ? &in->dv : &in->dv2))
+	if (!in->m.to_lds && !data_row(b, take(b), data, in->m.op == MEM_LOAD ? &in->dv : &in->dv2))
 		return false;
 	if (in->m.rtn)
 		in->dv = in->dv2;
@@ -748,6 +846,8 @@ static bool build_one(struct build *b, const char *text)
 		return build_mem(b);
 	case CLASS_SMEM:
 		return build_smem(b);
+	case CLASS_MFMA:
+		return build_matrix(b);
 	default:
 		return build_vector(b);
 	}
@@ -813,13 +913,38 @@ static bool build_dual(struct build *b, const char *text, const char *second)
 	return true;
 }
 
-int isa_build(struct isa_code *code, enum isa_arch arch, const char *text, struct isa_inst *in)
+/* LLVM remarks on odd operands in comments; they are not for us. */
+static void strip(char *to, size_t size, const char *text)
 {
+	size_t n = 0;
+
+	while (*text && n + 1 < size) {
+		if (!strncmp(text, "/*", 2)) {
+			const char *const end = strstr(text, "*/");
+			if (!end)
+				break;
+			text = end + 2;
+			continue;
+		}
+		if (*text == ';')
+			break;
+		to[n++] = *text++;
+	}
+	while (n && (to[n - 1] == ' ' || to[n - 1] == '\t'))
+		n--;
+	to[n] = '\0';
+}
+
+int isa_build(struct isa_code *code, enum isa_arch arch, const char *full, struct isa_inst *in)
+{
+	char text[512];
 	struct build b = {.code = code, .arch = arch, .in = in};
-	const char *const second = strstr(text, " :: ");
 	const struct isa_inst keep = *in;
+	const char *second;
 	bool ok;
 
+	strip(text, sizeof(text), full);
+	second = strstr(text, " :: ");
 	b.gen = arch <= ISA_GFX950 ? 9 : arch == ISA_GFX1030 ? 10 : arch == ISA_GFX1100 ? 11 : 12;
 	ok = second ? build_dual(&b, text, second + 1) : build_one(&b, text);
 	if (ok) {
@@ -833,5 +958,5 @@ int isa_build(struct isa_code *code, enum isa_arch arch, const char *text, struc
 	if (!in->extra)
 		return -12; /* ENOMEM */
 	memcpy(in->extra + 1, b.why, sizeof(b.why));
-	return 0;
+	return 1;
 }

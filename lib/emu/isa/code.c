@@ -31,6 +31,7 @@ struct isa_code {
 	struct chunk *chunks;
 	struct constant *constants[CONST_HASH];
 	u32 n_inst;
+	unsigned lanes;
 };
 
 struct isa_program {
@@ -172,6 +173,7 @@ struct isa_code *isa_program_code(struct isa_program *prog, unsigned lanes, char
 		c = calloc(1, sizeof(*c));
 		if (c) {
 			c->prog = prog;
+			c->lanes = lanes;
 			pthread_mutex_init(&c->lock, NULL);
 			c->at = calloc(prog->size / 4 + 1, sizeof(*c->at));
 			if (!c->at || isa_disasm_new(prog->arch, lanes, &c->disasm, &diag)) {
@@ -186,6 +188,11 @@ struct isa_code *isa_program_code(struct isa_program *prog, unsigned lanes, char
 	c = *slot;
 	pthread_mutex_unlock(&prog->lock);
 	return c;
+}
+
+unsigned isa_code_lanes(const struct isa_code *code)
+{
+	return code->lanes;
 }
 
 /* Joins a run to code that is already there (or to be decoded later). */
@@ -261,7 +268,7 @@ static const struct isa_inst *decode_run(struct isa_code *c, u64 pc, char *why, 
 		if (!used)
 			snprintf(text, sizeof(text), "not an instruction: 0x%08x",
 				 (unsigned)in->raw[0]);
-		if (isa_build(c, p->arch, text, in)) {
+		if (isa_build(c, p->arch, text, in) < 0) {
 			snprintf(why, size, "out of memory");
 			free(list);
 			return NULL;

@@ -154,6 +154,35 @@ struct isa_dpp {
 	u8 lane[8]; /* dpp8 */
 };
 
+/* Shape of a matrix instruction: D[M][N] = A[M][K] * B[K][N] + C[M][N], for each of some blocks. */
+enum isa_matrix_type {
+	MT_F32,
+	MT_XF32,
+	MT_F16,
+	MT_BF16,
+	MT_F64,
+	MT_I32,
+	MT_I8,
+	MT_U4,
+	MT_FP8,
+	MT_BF8
+};
+
+struct isa_matrix {
+	u16 m, n, k, blocks;
+	u8 a, b, d;    /* enum isa_matrix_type */
+	u8 per_lane;   /* elements of A (and B) in one lane */
+	bool wmma;     /* RDNA layout */
+	bool repeated; /* RDNA3: each 16 lanes hold all of A and B */
+	u8 cbsz, abid, blgp;
+	u8 neg_a, neg_b, neg_c; /* bit 0: neg_lo, bit 1: neg_hi */
+	bool hi;		/* 16-bit results go to the upper halves */
+	bool c_const;
+	bool fnuz; /* fp8 of gfx942 */
+	u32 c_bits[2];
+	bool clamp;
+};
+
 /* Rarely needed parts of an instruction. */
 struct isa_extra {
 	struct isa_mod mod[4];
@@ -172,6 +201,8 @@ struct isa_extra {
 	isa_fn dual_run;
 	i32 dual_dst;
 	bool dual_hazard; /* the second reads what the first writes */
+	struct isa_matrix matrix;
+	u32 matrix_dwords; /* registers of its destination */
 };
 
 /* Memory instructions. */
@@ -208,6 +239,7 @@ struct isa_minfo {
 	u8 atomic;
 	bool sext, d16, d16_hi;
 	bool rtn;
+	bool to_lds;			  /* loads that go to LDS at M0 */
 	bool addr64, has_v, offen, idxen; /* which address operands there are */
 	u8 space;			  /* enum isa_space */
 };
@@ -326,7 +358,8 @@ struct isa_wave {
 	u8 state;
 	u8 gpr_idx; /* s_set_gpr_idx: enable bits, 0 off */
 	u8 arch;
-	u8 gen; /* 9, 10, 11, 12 */
+	u8 gen;	   /* 9, 10, 11, 12 */
+	bool fnuz; /* which 8-bit floats */
 	u64 count;
 	u32 *rows; /* owned */
 };
@@ -439,6 +472,7 @@ void isa_wave_init(struct isa_wave *w, const struct isa_kernel *k, const struct 
 
 /* The instruction at a device address; NULL with *why set to a static text or the diag. */
 const struct isa_inst *isa_code_at(struct isa_code *code, u64 pc, char *why, size_t size);
+unsigned isa_code_lanes(const struct isa_code *code);
 struct isa_code *isa_program_code(struct isa_program *prog, unsigned lanes, char *why, size_t size);
 const void *isa_program_bytes(const struct isa_program *prog, u64 addr, u64 size);
 enum isa_arch isa_program_arch(const struct isa_program *prog);
@@ -454,7 +488,10 @@ const u32 *isa_code_const(struct isa_code *code, u64 value, bool wide);
 /* --- build.c -------------------------------------------------------------- */
 
 struct isa_text;
-/* One instruction out of its text; what it cannot build gets a function that says so when run. */
+/*
+ * One instruction out of its text. 0; 1 when it cannot be built: then it gets a
+ * function that says so when run; or -ENOMEM.
+ */
 int isa_build(struct isa_code *code, enum isa_arch arch, const char *text, struct isa_inst *in);
 
 /* --- table.c -------------------------------------------------------------- */

@@ -19,13 +19,13 @@
  * Lanes in blocks of 32, so that a wave of 32 does no more than it must. Lanes
  * are independent: lane i only touches element i of each row.
  */
-#define LANES(...)                                                                                 \
-	for (size_t b_ = 0; b_ < w->lanes; b_ += 32) {                                             \
-		IVDEP for (size_t k_ = 0; k_ < 32; k_++)                                           \
-		{                                                                                  \
-			const size_t i = b_ + k_;                                                  \
-			__VA_ARGS__                                                                \
-		}                                                                                  \
+#define LANES(...)                                       \
+	for (size_t b_ = 0; b_ < w->lanes; b_ += 32) {   \
+		IVDEP for (size_t k_ = 0; k_ < 32; k_++) \
+		{                                        \
+			const size_t i = b_ + k_;        \
+			__VA_ARGS__                      \
+		}                                        \
 	}
 
 #define IS_FULL (isa_exec(w) == w->full)
@@ -55,10 +55,10 @@ static inline __attribute__((always_inline, unused)) u64 FN(pack)(const u32 *r, 
 static inline __attribute__((always_inline, unused)) void FN(spread)(u64 m, u32 *r)
 {
 	static const u32 bit[32] = {
-		1u << 0,  1u << 1,  1u << 2,  1u << 3,	1u << 4,  1u << 5,  1u << 6,  1u << 7,
-		1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
-		1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
-		1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
+	    1u << 0,  1u << 1,	1u << 2,  1u << 3,  1u << 4,  1u << 5,	1u << 6,  1u << 7,
+	    1u << 8,  1u << 9,	1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+	    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+	    1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
 
 	for (unsigned h = 0; h < 64; h += 32) {
 		const u32 half = (u32)(m >> h);

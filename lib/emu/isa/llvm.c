@@ -24,8 +24,14 @@ struct llvm {
 };
 
 struct isa_disasm {
-	const struct llvm *lib;
+	struct llvm *lib;
 	void *dc;
+	/* a later version, asked about what this one does not know (gfx11's half registers); or
+	 * NULL */
+	struct isa_disasm *later;
+	bool later_tried;
+	enum isa_arch arch;
+	unsigned lanes;
 };
 
 /*
@@ -88,15 +94,12 @@ static void load_22(void)
 	load(&llvm_22, libs_22);
 }
 
-int isa_disasm_new(enum isa_arch arch, unsigned lanes, struct isa_disasm **ret_d,
-		   struct hrr_diag *diag)
+static int make(struct llvm *l, enum isa_arch arch, unsigned lanes, struct isa_disasm **ret_d,
+		struct hrr_diag *diag)
 {
-	const bool new_one = arch == ISA_GFX950;
-	struct llvm *l = new_one ? &llvm_22 : &llvm_19;
 	const char *features = "";
 	struct isa_disasm *d;
 
-	pthread_once(new_one ? &once_22 : &once_19, new_one ? load_22 : load_19);
 	if (l->error)
 		return hrr_diag_set(diag, l->error, "%s", l->why);
 	if (isa_arch_wave_size(arch) != lanes)
@@ -106,6 +109,8 @@ int isa_disasm_new(enum isa_arch arch, unsigned lanes, struct isa_disasm **ret_d
 	if (!d)
 		return -ENOMEM;
 	d->lib = l;
+	d->arch = arch;
+	d->lanes = lanes;
 	d->dc = l->create("amdgcn-amd-amdhsa", isa_arch_name(arch), features, NULL, 0, NULL, NULL);
 	if (!d->dc) {
 		free(d);
@@ -116,10 +121,27 @@ int isa_disasm_new(enum isa_arch arch, unsigned lanes, struct isa_disasm **ret_d
 	return 0;
 }
 
+int isa_disasm_new(enum isa_arch arch, unsigned lanes, struct isa_disasm **ret_d,
+		   struct hrr_diag *diag)
+{
+	if (arch == ISA_GFX950) {
+		pthread_once(&once_22, load_22);
+		return make(&llvm_22, arch, lanes, ret_d, diag);
+	}
+	pthread_once(&once_19, load_19);
+	if (llvm_19.error) { /* a later one does as well */
+		pthread_once(&once_22, load_22);
+		if (!llvm_22.error)
+			return make(&llvm_22, arch, lanes, ret_d, diag);
+	}
+	return make(&llvm_19, arch, lanes, ret_d, diag);
+}
+
 void isa_disasm_free(struct isa_disasm *d)
 {
 	if (!d)
 		return;
+	isa_disasm_free(d->later);
 	d->lib->dispose(d->dc);
 	free(d);
 }
@@ -133,5 +155,15 @@ size_t isa_disasm_text(struct isa_disasm *d, const void *code, size_t size, u64 
 	memcpy(bytes, code, n);
 	text[0] = '\0';
 	used = d->lib->text(d->dc, bytes, n, pc, text, text_size);
+	if (!used && d->arch >= ISA_GFX1100) {
+		if (!d->later_tried) {
+			d->later_tried = true;
+			pthread_once(&once_22, load_22);
+			if (d->lib != &llvm_22)
+				make(&llvm_22, d->arch, d->lanes, &d->later, NULL);
+		}
+		if (d->later)
+			return isa_disasm_text(d->later, code, size, pc, text, text_size);
+	}
 	return used <= size ? used : 0;
 }

@@ -186,6 +186,32 @@ void isa_split_transfer(struct isa_wave *w, const struct isa_inst *in,
 	}
 }
 
+int isa_load_to_lds(struct isa_wave *w, const struct isa_inst *in, const struct isa_access_set *a)
+{
+	const u32 size = in->m.dwords * 4u, base = (w->s[R_M0] & 0xffffu) + (u32)in->imm;
+	u64 bad = 0;
+
+	for (u64 left = a->lanes; left; left &= left - 1) {
+		const unsigned i = (unsigned)__builtin_ctzll(left);
+		const u64 to = (u64)base + i * size;
+		u32 v[4] = {0};
+
+		if (to + size > w->lds_size) {
+			bad |= (u64)1 << i;
+			continue;
+		}
+		memcpy(v, a->base + a->off[i], in->m.size < 4 ? in->m.size : size);
+		if (in->m.sext)
+			v[0] = in->m.size == 1 ? (u32)(i32)(i8)v[0] : (u32)(i32)(i16)v[0];
+		memcpy(w->lds + to, v, size);
+	}
+	if (bad)
+		return isa_fault_at(w, in, ISA_STORE, ISA_LDS,
+				    base + (u64)__builtin_ctzll(bad) * size, size, bad,
+				    "outside the workgroup's LDS");
+	return NEXT_INST;
+}
+
 /* --- atomics ------------------------------------------------------------------- */
 
 static u32 new32(u8 op, u32 old, u32 data, u32 cmp)

@@ -32,6 +32,8 @@ int isa_scratch_resolve(struct isa_wave *w, const struct isa_inst *in, struct is
 			u32 size, u64 wave_offset);
 int isa_atomic_lanes(struct isa_wave *w, const struct isa_inst *in, const struct isa_access_set *a,
 		     const u32 *data, const u32 *cmp);
+/* Loads whose result goes to LDS: at M0 plus the offset, lane by lane. */
+int isa_load_to_lds(struct isa_wave *w, const struct isa_inst *in, const struct isa_access_set *a);
 void isa_split_transfer(struct isa_wave *w, const struct isa_inst *in,
 			const struct isa_access_set *a);
 enum isa_access isa_access_kind(const struct isa_inst *in);

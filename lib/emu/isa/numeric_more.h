@@ -17,6 +17,45 @@ INLINE u32 sat_u8f(float f)
 {
 	return !(f > 0.0f) ? 0 : f >= 255.0f ? 255 : (u32)(i32)rintf(f);
 }
+INLINE u32 sat_i8(i32 v)
+{
+	return (u32)(v < -128 ? -128 : v > 127 ? 127 : v);
+}
+INLINE u32 sat_u32(u64 v)
+{
+	return v > 0xffffffffu ? ~0u : (u32)v;
+}
+/* Any function of three bits: bit (4a + 2b + c) of the table. */
+INLINE u32 bitop3(u32 a, u32 b, u32 c, u32 table)
+{
+	u32 r = 0;
+
+	for (u32 n = 0; n < 8; n++)
+		r |= table >> n & 1 ? (n & 4 ? a : ~a) & (n & 2 ? b : ~b) & (n & 1 ? c : ~c) : 0;
+	return r;
+}
+INLINE i32 dot4_iu8(u32 a, u32 b, u32 sign)
+{
+	i32 r = 0;
+
+	for (u32 n = 0; n < 4; n++) {
+		const i32 x = sign & 1 ? (i8)(a >> 8 * n) : (i32)(u8)(a >> 8 * n);
+		const i32 y = sign & 2 ? (i8)(b >> 8 * n) : (i32)(u8)(b >> 8 * n);
+		r += x * y;
+	}
+	return r;
+}
+INLINE i32 dot8_iu4(u32 a, u32 b, u32 sign)
+{
+	i32 r = 0;
+
+	for (u32 n = 0; n < 8; n++) {
+		const i32 x = sign & 1 ? (i32)(a << (28 - 4 * n)) >> 28 : (i32)(a >> 4 * n & 15);
+		const i32 y = sign & 2 ? (i32)(b << (28 - 4 * n)) >> 28 : (i32)(b >> 4 * n & 15);
+		r += x * y;
+	}
+	return r;
+}
 INLINE u32 min_u32(u32 a, u32 b)
 {
 	return a < b ? a : b;

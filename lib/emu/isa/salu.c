@@ -73,6 +73,9 @@ static u64 sbfe_i64(u64 a, u32 b)
 #define QOLD (*isa_s64(w, in->ds))
 #define SCC (w->s[R_SCC])
 
+#define HA h2f(A & 0xffffu)
+#define HB h2f(B & 0xffffu)
+#define SA SU
 #define SU(name, spec, archs, expr)    \
 	FUNC(name)                     \
 	{                              \
@@ -154,6 +157,7 @@ static u64 sbfe_i64(u64 a, u32 b)
 	}
 #define SX(name, spec, archs)
 #include "lib/emu/isa/salu.def"
+#undef SA
 #undef SU
 #undef SUZ
 #undef SUC
@@ -267,6 +271,10 @@ FUNC(s_barrier_signal)
 	/* signal and wait always come as a pair here: the wait does the work */
 	(void)w, (void)in;
 	return NEXT_INST;
+}
+FUNC(s_barrier_signal_isfirst)
+{
+	return isa_fail(w, in, ISA_UNIMPLEMENTED, "s_barrier_signal_isfirst");
 }
 FUNC(s_barrier_wait)
 {
@@ -512,6 +520,7 @@ FUNC(s_movreld_b64)
 
 #define ROW(name) op_##name,
 #define SU(name, spec, archs, expr) ROW(name)
+#define SA(name, spec, archs, expr) ROW(name)
 #define SUZ(name, spec, archs, expr) ROW(name)
 #define SUC(name, spec, archs, expr, scc) ROW(name)
 #define SQ(name, spec, archs, expr) ROW(name)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "lib/emu/isa/mem.h"
+#include "lib/emu/isa/mfma.h"
 #include "lib/emu/isa/table.h"
 
 #define MAX_ROWS 4096
@@ -18,7 +19,7 @@ static _Atomic u8 met[ISA_ARCH_COUNT][MAX_ROWS];
 static unsigned variant;
 static int row_prep, row_sgpr, row_dual;
 
-enum { M_SEXT = 1, M_D16 = 2, M_HI = 4, M_RTN = 8 };
+enum { M_SEXT = 1, M_D16 = 2, M_HI = 4, M_RTN = 8, M_LDS = 16 };
 enum { P_G = 1, P_F = 2, P_S = 4, P_B = 8 };
 
 static const char *const arch_names[ISA_ARCH_COUNT] = {"gfx90a",  "gfx942",  "gfx950",
@@ -150,6 +151,11 @@ static void add_valu(void)
 		n = 0;
 #include "lib/emu/isa/cross.def"
 	}
+	{
+		const u8 cls = CLASS_MFMA;
+		n = 0;
+#include "lib/emu/isa/mfma.def"
+	}
 #undef U
 #undef S
 #undef F
@@ -166,6 +172,7 @@ static void add_salu(void)
 	const u8 cls = CLASS_SALU;
 
 #define SU(name, spec, archs, expr) add(#name, spec, 0, archs, cls, n++);
+#define SA(name, spec, archs, expr) add(#name, spec, F_APPROX, archs, cls, n++);
 #define SUZ(name, spec, archs, expr) add(#name, spec, 0, archs, cls, n++);
 #define SUC(name, spec, archs, expr, scc) add(#name, spec, 0, archs, cls, n++);
 #define SQ(name, spec, archs, expr) add(#name, spec, 0, archs, cls, n++);
@@ -179,6 +186,7 @@ static void add_salu(void)
 	add(#name "_b32", "u:u", 0, (archs)&RDNA, cls, n++);
 #define SX(name, spec, archs) add(#name, spec, 0, archs, cls, n++);
 #include "lib/emu/isa/salu.def"
+#undef SA
 #undef SU
 #undef SUZ
 #undef SUC
@@ -205,6 +213,7 @@ static void add_memory(const char *name, unsigned archs, u8 cls, u8 kind, u8 op,
 				  .d16 = flags & M_D16,
 				  .d16_hi = flags & M_HI,
 				  .rtn = flags & M_RTN,
+				  .to_lds = flags & M_LDS,
 				  .space = space};
 }
 
@@ -343,6 +352,8 @@ isa_fn isa_op_fn(unsigned index)
 		return isa_fns_cross[variant][r->index];
 	case CLASS_SALU:
 		return isa_fns_salu[r->index];
+	case CLASS_MFMA:
+		return isa_fns_matrix[variant][0];
 	case CLASS_MEM:
 		return isa_fns_mem[variant][r->kind];
 	default:

@@ -46,6 +46,5 @@ extern const isa_fn *const isa_fns_int[3],
 						      *const isa_fns_cmp[3],
 							  *const isa_fns_cross[3];
 extern const isa_fn isa_fns_salu[];
-extern const isa_fn isa_fns_mfma[];
 
 #endif

@@ -186,6 +186,7 @@ bool isa_text_split(const char *line, enum isa_arch arch, struct isa_text *t)
 
 		if (t->name_len > n && !memcmp(s - n, encodings[i].suffix, n)) {
 			t->name_len -= (u32)n;
+			t->e32 = i == 1;
 			t->e64 = encodings[i].e64;
 			t->sdwa = encodings[i].sdwa;
 			t->dpp = encodings[i].dpp;

@@ -29,7 +29,7 @@ struct isa_operand {
 struct isa_text {
 	const char *name;
 	u32 name_len; /* without encoding suffix */
-	bool e64, sdwa, dpp;
+	bool e32, e64, sdwa, dpp;
 	u32 n;
 	struct isa_operand op[ISA_MAX_OPERANDS];
 	const char *mods; /* "" when there are none */
