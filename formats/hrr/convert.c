@@ -13,6 +13,12 @@
 #define MAX_TOLD 1024 /* blobs whose trouble is remembered as said */
 #define RAW_MAX (HRR_JSON_MAX_LINE / 2 - 4096)
 
+/* Numbers of a stream go no further. */
+static bool plausible(uint64_t v)
+{
+	return v < UINT64_C(1) << 53;
+}
+
 enum { AT_HEADER, AT_RUNTIME, AT_EVENTS, AT_END, AT_DONE };
 
 void hrr_note(struct hrr_convert *c, const char *fmt, ...)
@@ -269,6 +275,8 @@ static int end(struct hrr_convert *c)
 	uint64_t t = c->f.t_trailer > c->t0 ? c->f.t_trailer - c->t0 : 0;
 	int bad;
 
+	if (!plausible(t))
+		t = 0;
 	if (!c->f.complete)
 		return 0; /* cut short: no end */
 	bad = hrr_buf_adds(b, "{\"end\":\"complete\"");
@@ -308,6 +316,16 @@ static int region(struct hrr_convert *c, const struct hrr_rrr *x)
 			       .t = HRR_NO_TIME};
 	size_t before = c->out.len;
 
+	if ((x->op == 0 && (x->size > UINT64_C(1) << 47 || x->size > UINT64_MAX - x->base)) ||
+	    (x->t > 0 && (uint64_t)x->t > c->t0 && !plausible((uint64_t)x->t - c->t0))) {
+		hrr_note(c, "regions: one at 0x%llx is left out: its %s is not plausible",
+			 (unsigned long long)x->base,
+			 x->op == 0 &&
+				 (x->size > UINT64_C(1) << 47 || x->size > UINT64_MAX - x->base)
+			     ? "size"
+			     : "time");
+		return 0;
+	}
 	if (x->t != 0) {
 		r.t = x->t > 0 && (uint64_t)x->t > c->t0 ? (uint64_t)x->t - c->t0 : 0;
 		if (r.t > c->t_seen)
@@ -371,9 +389,14 @@ static int raw(struct hrr_convert *c, const struct hrr_event *ev, const char *ap
 	bad |= hrr_buf_addc(b, '}');
 	if (c->opt.p >= 0)
 		bad |= hrr_buf_addf(b, ",\"p\":%lld", (long long)c->opt.p);
-	bad |= hrr_buf_addf(b, ",\"t\":%llu,\"tid\":%llu}\n", (unsigned long long)(ev->t - c->t0),
-			    (unsigned long long)ev->tid);
-	return bad ? -ENOMEM : 0;
+	if (bad || room(b, 128) < 0)
+		return -ENOMEM;
+	PUT(b, ",\"t\":");
+	put_num(b, ev->t - c->t0);
+	PUT(b, ",\"tid\":");
+	put_num(b, ev->tid);
+	PUT(b, "}\n");
+	return 0;
 }
 
 static int put_ret(struct hrr_convert *c, const struct prog *p, const struct hrr_event *ev)
@@ -504,7 +527,11 @@ static int call(struct hrr_convert *c, const struct hrr_event *ev, struct hrr_di
 	int rc = 1;
 
 	c->words.len = c->extra.len = c->after.len = 0;
-	if (api >= 0) {
+	if (!plausible(ev->t - c->t0) || !plausible(ev->tid)) {
+		why = plausible(ev->tid) ? "its time is not plausible"
+					 : "its thread id is not plausible";
+		p = api >= 0 ? hrr_prog(c, (enum hrr_api)api) : NULL;
+	} else if (api >= 0) {
 		p = hrr_prog(c, (enum hrr_api)api);
 		if (p == NULL)
 			return -ENOMEM;
@@ -573,7 +600,7 @@ static int step(struct hrr_convert *c, struct hrr_diag *diag)
 			said_all(c);
 			return regions_until(c, UINT64_MAX);
 		}
-		if (ev.t - c->t0 > c->t_seen)
+		if (ev.t - c->t0 > c->t_seen && plausible(ev.t - c->t0))
 			c->t_seen = ev.t - c->t0;
 		rc = regions_until(c, c->t0 + c->t_seen);
 		return rc < 0 ? rc : call(c, &ev, diag);

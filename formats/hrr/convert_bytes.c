@@ -306,6 +306,12 @@ static int put_copy(struct hrr_convert *c, const struct prog *p, const struct hr
 	}
 	if (m.dir != DIR_D2H)
 		return 0;
+	if ((m.bytes | m.to.width | m.to.height | m.to.depth | m.to.pitch | m.to.slice) >> 53 !=
+	    0) {
+		hrr_note(c, "event %llu (%s): its size is not plausible: no output",
+			 (unsigned long long)ev->seq, p->row->name);
+		return 0;
+	}
 	if (hrr_fnv_none(out) && p->stream >= 0 && capturing(c, arg(p, ev, p->stream)))
 		return 0; /* nothing moved yet */
 	if (hrr_fnv_none(out) && m.bytes == 0)

@@ -96,6 +96,7 @@ static uint32_t record_length(const struct hrr_events *e, const unsigned char *p
 static const uint16_t nine[HRR_UP_COMPILER_CALLS][2] = {
     {68, 68}, {76, 76}, {64, 64}, {108, 108}, {76, 76}, {72, 72}, {76, 76}, {84, 349}, {40, 40}};
 #define BASE_FIRST 543
+#define BASE_NEAR 575 /* above, one kind of record is no evidence */
 #define BASE_LAST 767
 #define TYPES (BASE_LAST + HRR_UP_COMPILER_CALLS - BASE_FIRST)
 
@@ -135,6 +136,8 @@ static void count_votes(struct hrr_events_facts *f, const struct votes *v)
 			if (v->seen[i])
 				score = v->mask[i] >> k & 1 ? score + 1 : -1;
 		}
+		if (b > BASE_NEAR && score < 2)
+			continue; /* one record alone may be anything */
 		if (score > best) {
 			best = score;
 			f->base = b;
