@@ -379,7 +379,11 @@ static int raw(struct hrr_convert *c, const struct hrr_event *ev, const char *ap
 
 	if (api != NULL)
 		bad |= hrr_buf_addf(b, ",\"api\":\"%s\"", api);
-	bad |= hrr_buf_addf(b, ",\"seq\":%llu,\"why\":\"%s\"", (unsigned long long)ev->seq, why);
+	if (bad || room(b, 64) < 0)
+		return -ENOMEM;
+	PUT(b, ",\"seq\":");
+	put_num(b, ev->seq);
+	bad |= hrr_buf_addf(b, ",\"why\":\"%s\"", why);
 	if (ev->len <= RAW_MAX) {
 		bad |= hrr_buf_adds(b, ",\"raw\":");
 		bad |= hrr_json_put_hex(b, ev->data, ev->len);
