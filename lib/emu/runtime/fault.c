@@ -39,7 +39,8 @@ static bool new_site(const char *kernel, uint64_t pc)
 	return true;
 }
 
-static void emit(struct hrr_buf *b, const struct hrr_emu_fault *f)
+/* A listener hears of every fault, standard error of each place once. */
+static void emit(struct hrr_buf *b, const struct hrr_emu_fault *f, bool fresh)
 {
 	char *text = hrr_buf_str(b);
 	struct hrr_emu_fault out = *f;
@@ -47,9 +48,10 @@ static void emit(struct hrr_buf *b, const struct hrr_emu_fault *f)
 	if (text == NULL)
 		return;
 	out.text = text;
-	if (!quiet && n_sites <= rt.max_reports && write(STDERR_FILENO, text, b->len) < 0)
+	bool print = fresh && !quiet;
+	if (print && n_sites <= rt.max_reports && write(STDERR_FILENO, text, b->len) < 0)
 		errno = 0; /* nowhere to say it */
-	if (!quiet && n_sites == rt.max_reports + 1) {
+	if (print && n_sites == rt.max_reports + 1) {
 		static const char more[] =
 		    "hrr-emu: more places than HRR_EMU_REPORTS: counted only\n";
 		if (write(STDERR_FILENO, more, sizeof more - 1) < 0)
@@ -103,7 +105,7 @@ static void one_fault(const struct isa_fault *f, const struct hrr_kernel *k,
 	struct hrr_buf b = {0};
 	bool fresh = new_site(k->name, f->pc);
 
-	if (!fresh)
+	if (!fresh && on_fault == NULL)
 		return;
 	hrr_buf_addf(&b, "hrr-emu: %s: %s of %u bytes (%s) at ", k->name, access_name(f->access),
 		     f->size, space_name(f->space));
@@ -116,7 +118,8 @@ static void one_fault(const struct isa_fault *f, const struct hrr_kernel *k,
 		     __builtin_popcountll(f->lanes));
 	if (f->space != ISA_LDS && f->space != ISA_SCRATCH)
 		range_explain(&b, f->address, f->size, device);
-	emit(&b, &(struct hrr_emu_fault){k->name, f->pc, f->address, f->size, f->access, NULL});
+	emit(&b, &(struct hrr_emu_fault){k->name, f->pc, f->address, f->size, f->access, NULL},
+	     fresh);
 	hrr_buf_release(&b);
 }
 
@@ -179,9 +182,10 @@ void fault_copy(const char *what, bool write, uint64_t addr, uint64_t size, int 
 	hrr_buf_addx(&b, addr);
 	hrr_buf_addf(&b, " (%llu bytes a row)\n", (unsigned long long)size);
 	range_explain(&b, addr, size, device);
-	if (new_site(what, addr))
-		emit(&b, &(struct hrr_emu_fault){NULL, 0, addr, (uint32_t)size,
-						 write ? ISA_STORE : ISA_LOAD, NULL});
+	emit(&b,
+	     &(struct hrr_emu_fault){NULL, 0, addr, (uint32_t)size, write ? ISA_STORE : ISA_LOAD,
+				     NULL},
+	     new_site(what, addr));
 	pthread_mutex_unlock(&lock);
 	hrr_buf_release(&b);
 }

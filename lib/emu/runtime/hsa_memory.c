@@ -135,7 +135,7 @@ hsa_status_t emu_hsa_amd_memory_fill(void *ptr, uint32_t value, size_t count)
 			   .width = count,
 			   .height = 1,
 			   .depth = 1};
-	if (set_check(&s) != hipSuccess || set_run(&s, 0) != hipSuccess)
+	if (set_check(&s) != hipSuccess || set_run(&s, -1) != hipSuccess)
 		return HSA_INVALID_ALLOCATION;
 	return HSA_SUCCESS;
 }

@@ -17,6 +17,9 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct hrr_ranges *table;
 static uint64_t serial;
 
+/* A neighbour further away than this explains nothing. */
+#define NEAR ((uint64_t)64 << 20)
+
 /* Freed ranges, newest last, for reports. */
 #define HISTORY 4096
 struct freed {
@@ -213,7 +216,7 @@ static int explain_inside(struct hrr_buf *b, const struct range *r, uint64_t add
 		rc = describe(b, r);
 	if (rc == 0 && r->kind == RANGE_REGISTERED && !range_mapped(r))
 		rc = hrr_buf_adds(b, ", which the program has unmapped");
-	else if (rc == 0 && !range_allows(r, device))
+	else if (rc == 0 && device >= 0 && !range_allows(r, device))
 		rc = hrr_buf_addf(b, ", which device %d may not access", device);
 	else if (rc == 0 && (!r->readable || !r->writable))
 		rc = hrr_buf_addf(b, ", mapped %s", r->readable ? "read only" : "without access");
@@ -259,7 +262,8 @@ int range_explain(struct hrr_buf *b, uint64_t addr, uint64_t size, int device)
 					    "out of nowhere\n");
 		}
 	}
-	if (rc == 0 && before != NULL && before->kind != RANGE_LAUNCH) {
+	if (rc == 0 && before != NULL && before->kind != RANGE_LAUNCH &&
+	    addr - (before->base + before->size) < NEAR) {
 		rc = hrr_buf_addf(b, "  %llu bytes after the end of ",
 				  (unsigned long long)(addr - (before->base + before->size)));
 		if (rc == 0)
@@ -267,7 +271,7 @@ int range_explain(struct hrr_buf *b, uint64_t addr, uint64_t size, int device)
 		if (rc == 0)
 			rc = hrr_buf_addc(b, '\n');
 	}
-	if (rc == 0 && after != NULL && after->kind != RANGE_LAUNCH) {
+	if (rc == 0 && after != NULL && after->kind != RANGE_LAUNCH && after->base - addr < NEAR) {
 		rc = hrr_buf_addf(b, "  %llu bytes before the start of ",
 				  (unsigned long long)(after->base - addr));
 		if (rc == 0)
