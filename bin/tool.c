@@ -64,6 +64,7 @@ static void clear_progress(void)
 	tool.progress_shown = false;
 }
 
+HRR_PRINTF(3, 0)
 static void say(const char *operand, uint64_t line, const char *fmt, va_list ap)
 {
 	char raw[2048], what[4096], where[512] = "";

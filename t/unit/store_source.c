@@ -174,7 +174,7 @@ static void check_merge(void)
 static void check_sidecars(void)
 {
 	struct hrr_source_options opt = {.pid = -1};
-	const char *extra = strdup(in_dir("extra"));
+	char *extra = strdup(in_dir("extra"));
 
 	mkdir(in_dir("s"), 0700);
 	mkdir(in_dir("s/regions"), 0700);
@@ -194,7 +194,7 @@ static void check_sidecars(void)
 	is_str(read_all(in_dir("s"), &opt), "h0/0 c1/0 c2/0 c3/0 c4/0 e0/0 ", "unless unwanted");
 	write_file("extra", "{\"regions\":1,\"clock\":\"realtime\",\"t0\":\"5350\"}\n" ADD(8, 10));
 	opt.n_sidecars = 1;
-	opt.sidecars = &extra;
+	opt.sidecars = (const char *const *)&extra;
 	is_str(read_all(in_dir("s"), &opt), "h0/0 c1/0 c2/0 c3/0 r8/0 c4/0 e0/0 ",
 	       "one named by hand, on the other clock");
 	opt.no_sidecars = false;
@@ -210,6 +210,7 @@ static void check_sidecars(void)
 		   "{\"regions\":1,\"t0\":\"90000000\"}\n" ADD(2, 400) ADD(1, 110));
 	read_all(in_dir("s"), NULL);
 	ok(st.clock_suspect, "a clock far away is suspect");
+	free(extra);
 }
 
 int main(void)
