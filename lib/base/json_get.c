@@ -66,7 +66,10 @@ static int integer(const struct hrr_json *j, int node, bool *ret_negative, uint6
 		return -EINVAL;
 	const char *s = j->text + j->nodes[node].off;
 	size_t len = j->nodes[node].len, i = s[0] == '-';
-	for (*ret_negative = i; i < len; i++)
+	*ret_negative = i;
+	for (size_t sure = len < 18 ? len : 18; i < sure; i++)
+		v = v * 10 + (uint64_t)(s[i] - '0');
+	for (; i < len; i++)
 		if (__builtin_mul_overflow(v, 10u, &v) ||
 		    __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v))
 			return -EINVAL;

@@ -188,6 +188,13 @@ static int begin_sidecars(struct hrr_source *s, struct feed *f, struct hrr_diag 
 	return rc;
 }
 
+/* Where it went wrong; worded only then, since every line goes through fetch. */
+static int here(const struct feed *f, int rc, struct hrr_diag *diag)
+{
+	hrr_diag_at(diag, f->name, f->head.lineno);
+	return rc;
+}
+
 /* Reads the next record of a feed into its head. */
 static int fetch(struct hrr_source *s, struct feed *f, struct hrr_diag *diag)
 {
@@ -213,16 +220,17 @@ again:
 		}
 		return rc;
 	}
-	hrr_diag_at(diag, f->name, lineno);
 	f->head.lineno = lineno;
 	rc = hrr_record_parse(&f->head, line, len, diag);
 	if (rc < 0)
-		return rc;
+		return here(f, rc, diag);
 	if (f->insert) {
 		bool has_p = hrr_json_get(&f->head.json, 0, "p") >= 0;
 		if (has_p && f->head.kind != HRR_REC_OTHER)
-			return hrr_diag_set(diag, -EINVAL,
-					    "bad record: \"p\" in one process's own file");
+			return here(f,
+				    hrr_diag_set(diag, -EINVAL,
+						 "bad record: \"p\" in one process's own file"),
+				    diag);
 		/* In a record we do not know it may mean anything. */
 		rc = has_p ? 0 : insert_p(&f->head, &f->line, (uint32_t)f->p, diag);
 		if (rc < 0)
@@ -234,10 +242,11 @@ again:
 	if (f->head.kind == HRR_REC_HEADER) {
 		rc = note_header(s, f, p, diag);
 		if (rc < 0)
-			return rc;
+			return here(f, rc, diag);
 	}
 	if (p->end && f->head.kind != HRR_REC_OTHER)
-		return hrr_diag_set(diag, -EINVAL, "bad stream: a record behind the end");
+		return here(f, hrr_diag_set(diag, -EINVAL, "bad stream: a record behind the end"),
+			    diag);
 	if (p->dropped)
 		goto again;
 	if (f->head.t != HRR_NO_TIME && f->head.t > f->t)

@@ -90,24 +90,56 @@ static const struct {
 #undef K
 };
 
-static int member_of(const char *s, size_t len)
+/* memcmp of a length known to the compiler is no call. */
+static inline bool named(int m, const char *s, size_t len)
 {
-	for (int m = 0; m < M_COUNT; m++)
-		if (names[m].len == len && names[m].name[0] == s[0] &&
-		    memcmp(names[m].name, s, len) == 0)
-			return m;
+	const char *name = names[m].name;
+
+	switch (len) {
+	case 1:
+		return s[0] == name[0];
+	case 3:
+		return memcmp(s, name, 3) == 0;
+	case 4:
+		return memcmp(s, name, 4) == 0;
+	case 5:
+		return memcmp(s, name, 5) == 0;
+	case 6:
+		return memcmp(s, name, 6) == 0;
+	default:
+		return memcmp(s, name, 7) == 0;
+	}
+}
+
+/* Every line goes through here, member by member: lengths tell most of them apart. */
+static inline int member_of(const char *s, size_t len)
+{
+	static const signed char by_length[][10] = {
+	    [1] = {M_P, M_T, -1},
+	    [3] = {M_SEQ, M_DUR, M_TID, M_API, M_RET, M_DIR, M_HRR, M_END, -1},
+	    [4] = {M_ARGS, M_ADDR, M_SIZE, M_BLOB, M_HOST, M_NODE, M_BASE, -1},
+	    [5] = {M_BLOBS, -1},
+	    [6] = {M_OUTPUT, M_KERNEL, M_REGION, M_SYMBOL, -1},
+	    [7] = {M_RUNTIME, M_UNKNOWN, -1},
+	    [8] = {-1},
+	};
+	if (len == 0 || len >= sizeof by_length / sizeof *by_length || by_length[len][0] == 0)
+		return -1;
+	for (const signed char *m = by_length[len]; *m >= 0; m++)
+		if (named(*m, s, len))
+			return *m;
 	return -1;
 }
 
-static bool fits(const struct hrr_json *j, int node, enum want want)
+/* *ret gets the value of a number or address. */
+static bool fits(const struct hrr_json *j, int node, enum want want, uint64_t *ret)
 {
-	uint64_t v;
 
 	switch (want) {
 	case ANY:
 		return true;
 	case NUMBER:
-		return hrr_json_u64(j, node, &v) == 0;
+		return hrr_json_u64(j, node, ret) == 0;
 	case TEXT:
 		return j->nodes[node].type == HRR_JSON_STRING;
 	case OBJECT:
@@ -115,7 +147,7 @@ static bool fits(const struct hrr_json *j, int node, enum want want)
 	case ARRAY:
 		return j->nodes[node].type == HRR_JSON_ARRAY;
 	case ADDRESS:
-		return hrr_json_addr(j, node, &v) == 0;
+		return hrr_json_addr(j, node, ret) == 0;
 	case TEXT_OR_NUMBER:
 		return j->nodes[node].type == HRR_JSON_STRING ||
 		       j->nodes[node].type == HRR_JSON_INT;
@@ -136,7 +168,9 @@ static const char *want_name(enum want want)
 	return text[want];
 }
 
-static int check(const struct hrr_record *rec, const int *at, struct hrr_diag *diag)
+/* Values of numbers go to value, by member. */
+static int check(const struct hrr_record *rec, const int *at, uint64_t *value,
+		 struct hrr_diag *diag)
 {
 	const struct hrr_json *j = &rec->json;
 
@@ -148,18 +182,15 @@ static int check(const struct hrr_record *rec, const int *at, struct hrr_diag *d
 			return hrr_diag_set(diag, -EINVAL, "bad record: no member \"%s\"",
 					    names[r->member].name);
 		}
-		if (!fits(j, at[r->member], (enum want)r->want))
+		if (!fits(j, at[r->member], (enum want)r->want, &value[r->member]))
 			return hrr_diag_set(diag, -EINVAL, "bad record: \"%s\" is not %s",
 					    names[r->member].name, want_name((enum want)r->want));
 	}
 	return 0;
 }
 
-static int check_header(const struct hrr_record *rec, const int *at, struct hrr_diag *diag)
+static int check_header(uint64_t version, struct hrr_diag *diag)
 {
-	uint64_t version = 0;
-
-	(void)hrr_json_u64(&rec->json, at[M_HRR], &version); /* checked before */
 	if (version == HRR_STREAM_VERSION)
 		return 0;
 	return hrr_diag_set(diag, -EINVAL,
@@ -190,7 +221,7 @@ int hrr_record_parse(struct hrr_record *rec, const char *line, size_t len, struc
 {
 	struct hrr_json *j = &rec->json;
 	int at[M_COUNT];
-	uint64_t v;
+	uint64_t value[M_COUNT], v;
 
 	rec->kind = HRR_REC_OTHER;
 	rec->line = line;
@@ -208,8 +239,9 @@ int hrr_record_parse(struct hrr_record *rec, const char *line, size_t len, struc
 	if (j->nodes[0].type != HRR_JSON_OBJECT)
 		return hrr_diag_set(diag, -EINVAL, "bad record: not an object");
 
-	for (int m = 0; m < M_COUNT; m++)
-		at[m] = -1;
+	memset(at, 0xff, sizeof at); /* -1 */
+	value[M_T] = HRR_NO_TIME;
+	value[M_TID] = value[M_DUR] = 0;
 	for (int i = hrr_json_first(j, 0); i >= 0; i = hrr_json_next(j, 0, i)) {
 		int m = j->nodes[i].len == 0
 			    ? -1
@@ -235,19 +267,17 @@ int hrr_record_parse(struct hrr_record *rec, const char *line, size_t len, struc
 	}
 	if (rec->kind == HRR_REC_OTHER)
 		return 0;
-	rc = check(rec, at, diag);
+	rc = check(rec, at, value, diag);
 	if (rc < 0)
 		return rc;
-	if (at[M_T] >= 0)
-		(void)hrr_json_u64(j, at[M_T], &rec->t);
-	if (at[M_TID] >= 0)
-		(void)hrr_json_u64(j, at[M_TID], &rec->tid);
+	rec->t = value[M_T];
+	rec->tid = value[M_TID];
 
 	switch (rec->kind) {
 	case HRR_REC_HEADER:
-		return check_header(rec, at, diag);
+		return check_header(value[M_HRR], diag);
 	case HRR_REC_OUTPUT:
-		(void)hrr_json_u64(j, at[M_OUTPUT], &rec->seq);
+		rec->seq = value[M_OUTPUT];
 		return check_output(at, diag);
 	case HRR_REC_REGION:
 		return check_region(rec, at, diag);
@@ -258,9 +288,8 @@ int hrr_record_parse(struct hrr_record *rec, const char *line, size_t len, struc
 	case HRR_REC_OTHER:
 		return 0;
 	}
-	(void)hrr_json_u64(j, at[M_SEQ], &rec->seq);
-	if (at[M_DUR] >= 0)
-		(void)hrr_json_u64(j, at[M_DUR], &rec->dur);
+	rec->seq = value[M_SEQ];
+	rec->dur = value[M_DUR];
 	rec->api = hrr_json_raw(j, at[M_API], &rec->api_len);
 	if (rec->api == NULL || rec->api_len == 0)
 		return hrr_diag_set(diag, -EINVAL, "bad record: \"api\" is not a name");
