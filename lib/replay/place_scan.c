@@ -80,8 +80,7 @@ void hrr_place_free(struct hrr_place *p)
 
 int hrr_place_want(struct hrr_place *p, uint64_t base, uint64_t size)
 {
-	if (base == 0 || size == 0 || size > SCAN_MAX || base > USER_END - SCAN_MAX / 2 ||
-	    base + size > USER_END)
+	if (base == 0 || size == 0 || size > SCAN_MAX || base >= USER_END || size > USER_END - base)
 		return 0; /* no address of ours: it will be translated */
 	uint64_t first = base & ~(HRR_SPAN_ROUND - 1);
 	uint64_t end = (base + size + HRR_SPAN_ROUND - 1) & ~(HRR_SPAN_ROUND - 1);
