@@ -192,3 +192,39 @@ body() {
 	run_sep hrr-diff "$SHARED/saxpy-v5" "$SHARED/saxpy-v8"
 	status_is 0
 }
+
+@test "hrr-play replays upstream archives, every output exact" {
+	need_emu
+	for a in saxpy pinned pids regions; do
+		run_sep hrr-play -d emu "$DATA/$a"
+		status_is 0 || saw "$a"
+		err_like 'matched: [1-9][0-9]* outputs? compared, all exact'
+	done
+	need_samples
+	for a in "$SHARED"/*/; do
+		run_sep hrr-play -d emu "$a"
+		case $a in
+		*damage-missing-blob-v7/) # a copy in has no bytes
+			status_is 2
+			err_has 'hipMemcpy: source: blob f977be1bf8be6a0886a16042f5317988.blob is missing' ;;
+		*damage-torn-payload-v5/) # ends before the copy out
+			status_is 0
+			err_has 'no outputs to compare' ;;
+		*)
+			status_is 0 || saw "$a"
+			err_like '[1-9][0-9]* outputs? compared, all exact' ;;
+		esac
+	done
+}
+
+@test "hrr-play waits where upstream's recorder waited: behind an asynchronous copy" {
+	need_emu
+	hrr-cat "$DATA/pinned" |
+		sed -e 's/"hipMemcpy",\(.*\)"kind":"hipMemcpyDeviceToHost"/"hipMemcpyAsync",\1"kind":"hipMemcpyDeviceToHost","stream":"0x0"/' \
+			-e 's/0x55c8d1f06010/0x7f3c3c000000/' \
+			-e 's/\("seq":11,.*\)hipDeviceSynchronize/\1hipGetLastError/' >async.jsonl
+	grep -q '"api":"hipMemcpyAsync"' async.jsonl
+	HRR_EMU_SCHED=late run_sep hrr-play -d emu async.jsonl
+	status_is 0
+	err_has 'matched: 1 output compared, all exact'
+}

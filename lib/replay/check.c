@@ -239,6 +239,19 @@ int hrr_output(struct hrr_replay *r, const struct hrr_record *rec)
 		if (rc < 0)
 			return rc;
 	}
+	/*
+	 * An output right behind a copy that does not wait: the recorder waited there
+	 * (foreign streams). Ours has the program's wait in between.
+	 */
+	size_t i = rec->seq % HRR_RECENT;
+	if (rec->seq == r->seq && r->captures == 0 && r->waited < rec->seq &&
+	    r->recent[i].seq == (uint32_t)rec->seq &&
+	    hrr_api_table[r->recent[i].api].cls == HRR_CLASS_COPY &&
+	    hrr_api_table[r->recent[i].api].sync == HRR_SYNC_NONE) {
+		rc = hrr_wait_all(r);
+		if (rc < 0)
+			return rc;
+	}
 	const unsigned char *is = locate(r, &out, &packed, &w, &why);
 	if (is == NULL) {
 		r->diag.what[0] = '\0';

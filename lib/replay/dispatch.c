@@ -27,6 +27,8 @@ static hrr_handler *const by_api[HRR_API_COUNT] = {
     [HRR_API_hipGetDevice] = hrr_do_ignored,
     [HRR_API_hipChooseDevice] = hrr_do_ignored,
     [HRR_API_hipDeviceGetByPCIBusId] = hrr_do_ignored,
+    [HRR_API_hipInitDevice] = hrr_do_ignored,
+    [HRR_API_hipDeviceFlushGPUDirectRDMAWrites] = hrr_do_ignored,
     [HRR_API_hipGetLastError] = hrr_do_last_error,
     [HRR_API_hipPeekAtLastError] = hrr_do_last_error,
     /* memory */
@@ -100,6 +102,17 @@ static hrr_handler *const by_api[HRR_API_COUNT] = {
     [HRR_API_hipModuleGetGlobal] = hrr_do_get_global,
     [HRR_API___hipRegisterManagedVar] = hrr_do_managed_var,
     [HRR_API_hipGetFuncBySymbol] = hrr_do_ignored,
+    /* launches only foreign streams hold */
+    [HRR_API_hipLaunchKernelExC] = hrr_do_launch,
+    [HRR_API_hipDrvLaunchKernelEx] = hrr_do_launch,
+    [HRR_API_hipLaunchByPtr] = hrr_do_launch,
+    /* profiling and logging say nothing to the device */
+    [HRR_API_hipApiName] = hrr_do_ignored,
+    [HRR_API_hipProfilerStart] = hrr_do_ignored,
+    [HRR_API_hipProfilerStop] = hrr_do_ignored,
+    [HRR_API_hipExtEnableLogging] = hrr_do_ignored,
+    [HRR_API_hipExtDisableLogging] = hrr_do_ignored,
+    [HRR_API_hipExtSetLoggingParams] = hrr_do_ignored,
     /* graphs */
     [HRR_API_hipStreamBeginCapture] = hrr_do_begin_capture,
     [HRR_API_hipStreamBeginCapture_spt] = hrr_do_begin_capture,
@@ -163,7 +176,8 @@ hrr_handler *hrr_handler_of(enum hrr_api api)
 		return by_api[api];
 	/* Known by name but not recorded by us: a foreign stream has it. */
 	if (row->not_recorded != NULL && row->cls != HRR_CLASS_HINT &&
-	    row->cls != HRR_CLASS_QUERY && row->cls != HRR_CLASS_POOL)
+	    row->cls != HRR_CLASS_QUERY && row->cls != HRR_CLASS_POOL &&
+	    row->cls != HRR_CLASS_ERROR)
 		return NULL;
 	return by_class[row->cls];
 }

@@ -289,6 +289,31 @@ static int event_arg(struct hrr_replay *r, struct hrr_event *ev, const char *nam
 	return hrr_handle(r, ev, HRR_H_EVENT, hrr_arg_of(ev, name), ret);
 }
 
+/* A foreign stream's launch attributes hold the cooperative one (2), switched on. */
+static bool cooperative_attr(const struct hrr_event *ev)
+{
+	const struct hrr_json *j = ev->j;
+	int f = hrr_json_get(j, 0, "foreign"), a = -1;
+	uint64_t n, stride;
+	size_t len = 0;
+
+	if (f >= 0 && j->nodes[f].type == HRR_JSON_OBJECT)
+		a = hrr_json_get(j, f, "attrs");
+	if (a < 0 || j->nodes[a].type != HRR_JSON_OBJECT ||
+	    hrr_json_u64(j, hrr_json_get(j, a, "n"), &n) < 0 ||
+	    hrr_json_u64(j, hrr_json_get(j, a, "stride"), &stride) < 0)
+		return false;
+	int hex = hrr_json_get(j, a, "hex");
+	const char *s = hex >= 0 ? hrr_json_raw(j, hex, &len) : NULL;
+	/* id u32 @0, value @8; stride is of the recorded run time */
+	for (uint64_t i = 0;
+	     s != NULL && stride >= 12 && stride < 4096 && i < n && (i + 1) * stride * 2 <= len;
+	     i++, s += stride * 2)
+		if (memcmp(s, "02000000", 8) == 0 && memcmp(s + 16, "00000000", 8) != 0)
+			return true;
+	return false;
+}
+
 static int64_t issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_launch *l,
 		     uint64_t stream, uint64_t start, uint64_t stop)
 {
@@ -296,7 +321,7 @@ static int64_t issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_laun
 	bool ext = ev->api == HRR_API_hipExtModuleLaunchKernel;
 	bool coop = ev->api == HRR_API_hipLaunchCooperativeKernel ||
 		    ev->api == HRR_API_hipLaunchCooperativeKernel_spt ||
-		    ev->api == HRR_API_hipModuleLaunchCooperativeKernel;
+		    ev->api == HRR_API_hipModuleLaunchCooperativeKernel || cooperative_attr(ev);
 	uint64_t g[3] = {l->grid[0], l->grid[1], l->grid[2]};
 	uint64_t with = l->size != 0 ? HRR_P(extra) : 0; /* a kernel may have no arguments */
 
@@ -347,7 +372,11 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 
 	if (s < 0)
 		s = hrr_api_param(ev->api, "hStream", 7);
-	uint64_t recorded = s >= 0 ? ev->w[s] : 0, key = hrr_stream_key(ev, recorded, spt);
+	int config = hrr_api_param(ev->api, "config", 6);
+	uint64_t recorded = s >= 0 ? ev->w[s] : 0;
+	if (config >= 0 && ev->w[config] != 0) /* of both kinds the stream is at one place */
+		recorded = HRR_P(((struct hipLaunchConfig_t *)(uintptr_t)ev->w[config])->stream);
+	uint64_t key = hrr_stream_key(ev, recorded, spt);
 	int rc = hrr_stream(r, ev, recorded, spt, &stream);
 	if (rc == 0)
 		rc = event_arg(r, ev, "startEvent", &start);

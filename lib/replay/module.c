@@ -432,6 +432,9 @@ int hrr_do_get_function(struct hrr_replay *r, struct hrr_event *ev)
 
 	if (rc < 0)
 		return rc;
+	/* Foreign launches name their kernel themselves: the handle is not needed. */
+	if (name == NULL && hrr_json_get(ev->j, 0, "foreign") >= 0)
+		return hrr_do_ignored(r, ev);
 	if (name == NULL)
 		return hrr_fail(r, "its name was not recorded");
 	ev->live[0] = HRR_P(&live);
