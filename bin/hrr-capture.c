@@ -325,6 +325,7 @@ static int run(struct session *s, pid_t pid)
 	bool running = true, told = false;
 	unsigned idle = 0;
 
+	hrr_collect_command(s->collect, pid);
 	for (;;) {
 		int rc = hrr_collect_step(s->collect, &diag);
 		if (rc < 0 && !told) {
@@ -415,7 +416,7 @@ static int recover(const char *dir)
 	hrr_collect_summary(s.collect, &sum);
 	if (hrr_collect_alive(s.collect) == 0)
 		rmdir(s.scratch);
-	if (hrr_archive_state(s.archive, "cut", &diag) < 0)
+	if (hrr_archive_state(s.archive, sum.cut ? "cut" : "complete", &diag) < 0)
 		tool_die_diag(&diag);
 	report(&s, &sum, false);
 	return tool_finish(rc < 0 ? OWN_FAILURE : 0);

@@ -82,7 +82,8 @@ int hrr_collect_open(struct hrr_collect **ret, const struct hrr_collect_options 
 			rc = hrr_diag_set(diag, -EINVAL, "%s: not a hub of this version", path);
 			goto fail;
 		}
-		atomic_store(&h->off, 1);
+		c->alone = atomic_exchange(&h->off, HRR_OFF_READER) == HRR_OFF_ALONE ||
+			   atomic_load(&h->missed) != 0;
 	} else {
 		h->version = HRR_RING_VERSION;
 		h->reader_pid = (uint32_t)getpid();
@@ -111,7 +112,7 @@ void fail_output(struct hrr_collect *c, const struct hrr_diag *diag)
 	if (!c->dead_output)
 		c->failure = *diag;
 	c->dead_output = true;
-	atomic_store(&c->hub->off, 1);
+	atomic_store(&c->hub->off, HRR_OFF_READER);
 }
 
 static bool map_ctl(struct process *p)
@@ -247,7 +248,7 @@ static void check_limits(struct hrr_collect *c)
 			c->limit = "the file system has no more room to spare";
 	}
 	if (c->limit != NULL)
-		atomic_store(&c->hub->off, 1);
+		atomic_store(&c->hub->off, HRR_OFF_READER);
 }
 
 void process_flush(struct process *p)
@@ -453,6 +454,8 @@ static void process_end(struct process *p, bool keep)
 		print_unknown(p, y,
 			      dead ? "the program ended before it waited"
 				   : "recording ended before the program waited");
+	if (p->c->recover) /* how it ended nobody saw: without exit handlers it was no exit */
+		p->cut |= p->c->alone || atomic_load(&p->ctl->exiting) == 0;
 	p->cut |= p->killed || !dead || p->c->limit != NULL || p->c->dead_output;
 	write_end(p, p->cut);
 	process_flush(p);
@@ -475,7 +478,7 @@ int hrr_collect_step(struct hrr_collect *c, struct hrr_diag *diag)
 			continue;
 		/* Dead first, then drained: nothing can come in between. */
 		bool dead = p->dead;
-		if (!dead && p->quiet >= 2) {
+		if (!dead && p->quiet >= 2 && p->pid != c->command) {
 			dead = is_dead(p);
 			p->quiet = 0;
 		}
@@ -513,8 +516,14 @@ void hrr_collect_wait(struct hrr_collect *c, unsigned milliseconds)
 	atomic_store(&c->hub->sleeping, 0);
 }
 
+void hrr_collect_command(struct hrr_collect *c, pid_t pid)
+{
+	c->command = (uint32_t)pid;
+}
+
 void hrr_collect_ended(struct hrr_collect *c, pid_t pid, bool killed)
 {
+	c->command = 0;
 	for (uint32_t i = 0; i < c->n_p; i++)
 		if (!c->p[i]->closed && c->p[i]->started && c->p[i]->pid == (uint32_t)pid) {
 			c->p[i]->killed = killed;
@@ -534,7 +543,7 @@ unsigned hrr_collect_alive(struct hrr_collect *c)
 
 void hrr_collect_stop(struct hrr_collect *c)
 {
-	atomic_store(&c->hub->off, 1);
+	atomic_store(&c->hub->off, HRR_OFF_READER);
 }
 
 int hrr_collect_finish(struct hrr_collect *c, struct hrr_diag *diag)

@@ -40,6 +40,8 @@ int hrr_collect_open(struct hrr_collect **ret, const struct hrr_collect_options 
 int hrr_collect_step(struct hrr_collect *c, struct hrr_diag *diag);
 /* Sleeps until a program has filled half a ring, or milliseconds have passed. */
 void hrr_collect_wait(struct hrr_collect *c, unsigned milliseconds);
+/* The command's own pid: its stream is not ended before hrr_collect_ended says how it went. */
+void hrr_collect_command(struct hrr_collect *c, pid_t pid);
 /* How the command itself ended, once known: killed by a signal or not. */
 void hrr_collect_ended(struct hrr_collect *c, pid_t pid, bool killed);
 /* Recorded processes that still live. */

@@ -67,6 +67,7 @@ void learn_kernel(struct process *p, const struct hrr_rec *r)
 		return;
 	x->object = k->object;
 	x->n_args = k->n_args;
+	x->layout = k->r.ret == 0;
 	x->args = malloc(k->n_args * sizeof *x->args + 1);
 	if (x->args == NULL)
 		return;

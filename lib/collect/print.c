@@ -138,6 +138,10 @@ static void put_kernel(struct process *p, struct hrr_buf *b, const struct hrr_at
 	put_triple(b, k.block);
 	LIT(b, ",\"lds\":");
 	hrr_buf_addu(b, k.lds);
+	if (!kn->layout) { /* args left out: not the same as a kernel that takes none */
+		hrr_buf_addc(b, '}');
+		return;
+	}
 	LIT(b, ",\"args\":[");
 	for (uint32_t i = 0; i < kn->n_args; i++) {
 		const struct hrr_rec_arg *x = &kn->args[i];

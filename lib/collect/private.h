@@ -48,7 +48,7 @@ struct object {
 	bool known;
 };
 struct kernel {
-	bool known;
+	bool known, layout;
 	uint64_t object;
 	uint32_t n_args;
 	struct hrr_rec_arg *args;
@@ -99,7 +99,8 @@ struct hrr_collect {
 	uint32_t n_p;
 	struct hrr_buf scratch; /* for building */
 	bool dead_output;	/* it could not be written */
-	bool recover;
+	bool recover, alone;	/* alone: recording ended for want of a reader */
+	uint32_t command;	/* pid; 0: none, or it has ended */
 	uint64_t bytes;
 	const char *limit;
 	uint64_t checked_free;

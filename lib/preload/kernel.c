@@ -158,6 +158,7 @@ static bool write_kernel(struct hrr_thread *t, struct hrr_kernel_info *k)
 	r->object = k->object->id;
 	r->n_args = k->n_args;
 	r->name_len = (uint32_t)len;
+	r->r.ret = k->args != NULL ? 0 : -1;
 	unsigned char *p = t->start + sizeof *r;
 	memset(p + rest - (rest ? 8 : 0), 0, rest ? 8 : 0);
 	memcpy(p, k->args, args);

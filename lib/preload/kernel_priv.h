@@ -15,6 +15,7 @@ struct hrr_object {
 	uint64_t id;   /* given once its OBJECT record is written; 0: not yet */
 	uint64_t file; /* payload of a module, until the record is written */
 	bool module, parsed;
+	void *copy; /* owned: a module's bytes, which the program may free once it is loaded */
 	struct hrr_bundle bundle;
 	struct hrr_codeobj *objs; /* by entry; data NULL: not opened, size 1: cannot be */
 };
@@ -32,9 +33,9 @@ extern pthread_mutex_t
 struct hrr_object *hrr_object_add(uint64_t handle, const void *image, bool module);
 struct hrr_object *hrr_object_find(uint64_t handle, bool module);
 void hrr_object_del(struct hrr_object *o);
-void hrr_object_parse(struct hrr_object *o, const void *image);
-/* As parse, from a copy of an image that the caller may free. Caller holds the lock. */
+/* Of a module being loaded: its bytes are copied. */
 void hrr_object_copy(struct hrr_object *o, const void *image);
+void hrr_object_parse(struct hrr_object *o, const void *image);
 /* Writes the OBJECT record unless it is out. Gives o->id. */
 bool hrr_object_write(struct hrr_thread *t, struct hrr_object *o);
 const struct hrr_kernel *hrr_object_kernel(struct hrr_object *o, const char *name);

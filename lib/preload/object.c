@@ -32,14 +32,23 @@ struct hrr_object *hrr_object_find(uint64_t handle, bool module)
 	return NULL;
 }
 
-/* Unlinked only: a launch on another thread may be looking at it. Small. */
+/* The struct itself stays: a launch on another thread may be looking at it. */
 void hrr_object_del(struct hrr_object *o)
 {
 	for (struct hrr_object **p = &objects; *p != NULL; p = &(*p)->next)
 		if (*p == o) {
 			*p = o->next;
-			return;
+			break;
 		}
+	for (size_t i = 0; o->objs != NULL && i < o->bundle.n_entries; i++)
+		if (o->objs[i].data != NULL)
+			hrr_codeobj_close(&o->objs[i]);
+	free(o->objs);
+	o->objs = NULL;
+	hrr_bundle_close(&o->bundle);
+	o->bundle = (struct hrr_bundle){0};
+	free(o->copy);
+	o->copy = NULL;
 }
 
 void hrr_object_parse(struct hrr_object *o, const void *image)
@@ -56,18 +65,6 @@ void hrr_object_parse(struct hrr_object *o, const void *image)
 	o->objs = calloc(o->bundle.n_entries + 1, sizeof *o->objs);
 	if (o->objs == NULL)
 		o->bundle.n_entries = 0;
-}
-
-void hrr_object_copy(struct hrr_object *o, const void *image)
-{
-	size_t len;
-	void *copy;
-
-	if (hrr_bundle_length(image, SIZE_MAX, &len, NULL) < 0 || (copy = malloc(len)) == NULL)
-		return;
-	memcpy(copy, image, len);
-	o->size = len;
-	hrr_object_parse(o, copy);
 }
 
 bool hrr_object_write(struct hrr_thread *t, struct hrr_object *o)
@@ -138,7 +135,21 @@ void hrr_objects_forget(void)
 		o->id = 0;
 }
 
-/* A module's file, mapped to read the layout; it may be gone or changed later. */
+void hrr_object_copy(struct hrr_object *o, const void *image)
+{
+	size_t len;
+
+	if (hrr_bundle_length(image, SIZE_MAX, &len, NULL) < 0)
+		return;
+	o->size = len;
+	o->copy = malloc(len);
+	if (o->copy == NULL)
+		return;
+	memcpy(o->copy, image, len);
+	hrr_object_parse(o, o->copy);
+}
+
+/* A module's file, for the layout; it may be gone or changed later. */
 void hrr_object_map_file(struct hrr_object *o, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -157,7 +168,8 @@ void hrr_object_map_file(struct hrr_object *o, const char *path)
 		}
 		if (p != NULL && n == (size_t)st.st_size) {
 			o->size = n;
-			hrr_object_parse(o, p); /* borrows p for good */
+			o->copy = p;
+			hrr_object_parse(o, p);
 		} else {
 			free(p);
 		}

@@ -383,7 +383,7 @@ static void end_of_group(struct hrr_thread *t)
 	hrr_b_begin(t, HRR_R_END, 0);
 	t->must = true; /* the reader waits for it */
 	if (!hrr_b_commit(t))
-		atomic_store(&hrr_proc->hub->off, 1);
+		atomic_store(&hrr_proc->hub->off, HRR_OFF_ALONE);
 	t->must = false;
 }
 

@@ -105,7 +105,13 @@ static bool open_hub(struct hrr_process *p, const char *dir)
 	}
 	p->hub = hub;
 	close(fd);
-	return hub != NULL && hrr_reader_alive() && atomic_load(&hub->off) == 0;
+	if (hub == NULL || atomic_load(&hub->off) != 0)
+		return false;
+	if (!hrr_reader_alive()) {
+		atomic_store(&hub->missed, 1);
+		return false;
+	}
+	return true;
 }
 
 bool hrr_reader_alive(void)

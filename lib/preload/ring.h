@@ -52,6 +52,11 @@ enum hrr_hub_option {
 	HRR_OPT_GATE = 16, /* record only between hipProfilerStart and hipProfilerStop */
 };
 
+enum hrr_off {
+	HRR_OFF_READER = 1, /* the reader wants no more records */
+	HRR_OFF_ALONE = 2   /* a ring was full and no reader lived: what followed is not recorded */
+};
+
 struct hrr_hub {
 	_Atomic uint64_t magic;
 	uint32_t version;
@@ -62,7 +67,8 @@ struct hrr_hub {
 	_Alignas(64) _Atomic uint32_t processes; /* indices given out */
 	_Alignas(64) _Atomic uint32_t wake; /* futex: writers bump it when a ring is half full */
 	_Atomic uint32_t sleeping;	    /* the reader waits on it */
-	_Alignas(64) _Atomic uint32_t off;  /* the reader wants no more records */
+	_Alignas(64) _Atomic uint32_t off;  /* enum hrr_off */
+	_Atomic uint32_t missed;	    /* a process began when no reader lived */
 };
 
 /* The reader holds a POSIX write lock on hub's first byte while it lives; so does each recorded
@@ -202,7 +208,7 @@ struct hrr_rec_arg {
 	uint32_t offset, size, kind; /* enum hrr_arg_kind */
 };
 struct hrr_rec_kernel {
-	struct hrr_rec r;
+	struct hrr_rec r;	 /* ret -1: the layout of its arguments could not be read */
 	uint64_t kernel, object; /* from 1; object 0: its bytes are not known */
 	uint32_t n_args, name_len;
 	/* n_args struct hrr_rec_arg, then the name */

@@ -166,8 +166,9 @@ static bool wait_space(struct hrr_thread *t, uint64_t need)
 		if (step < 2000000)
 			step *= 2;
 	}
-	if (!ok && (hub->options & HRR_OPT_DROP) == 0)
-		atomic_store(&hub->off, 1); /* nobody reads: recording ends, the program runs on */
+	if (!ok && (hub->options & HRR_OPT_DROP) == 0 && atomic_load(&hub->off) == 0)
+		atomic_store(&hub->off,
+			     HRR_OFF_ALONE); /* nobody reads: recording ends, the program runs on */
 	errno = err;
 	return ok;
 }

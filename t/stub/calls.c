@@ -1,4 +1,5 @@
 /* calls SUBJECT [N]: HIP calls on the stub, for t/50-capture.bats and the bench. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -99,6 +100,36 @@ static int copies(long n, size_t size)
 	return 0;
 }
 
+/* Copies to the device; each that has returned is a line "N DST" by one write(2). */
+struct logged {
+	long n;
+	size_t size;
+	int index;
+};
+
+static void *logged_thread(void *arg)
+{
+	struct logged *x = arg;
+	char path[4096], line[64];
+	void *dev;
+
+	snprintf(path, sizeof path, "%s.%d", getenv("CALLS_LOG"), x->index);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	char *host = malloc(x->size);
+	if (fd < 0 || host == NULL || hipMalloc(&dev, x->size) != hipSuccess)
+		exit(3);
+	for (long i = 0; i < x->n; i++) {
+		memset(host, (int)i + x->index, x->size < 64 ? x->size : 64);
+		if (hipMemcpy(dev, host, x->size, hipMemcpyHostToDevice) != hipSuccess)
+			exit(3);
+		int n =
+		    snprintf(line, sizeof line, "%ld 0x%lx\n", i, (unsigned long)(uintptr_t)dev);
+		if (write(fd, line, (size_t)n) != n)
+			exit(3);
+	}
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "small";
@@ -127,6 +158,23 @@ int main(int argc, char **argv)
 			pthread_create(&th[i], NULL, small_thread, (void *)(intptr_t)n);
 		for (int i = 0; i < 64; i++)
 			pthread_join(th[i], NULL);
+		return 0;
+	}
+	if (strcmp(what, "logged") == 0) {
+		static struct logged x[4];
+		for (int i = 0; i < 4; i++) {
+			x[i] = (struct logged){n, argc > 3 ? (size_t)atol(argv[3]) : 4096, i};
+			pthread_create(&th[i], NULL, logged_thread, &x[i]);
+		}
+		for (int i = 0; i < 4; i++)
+			pthread_join(th[i], NULL);
+		return 0;
+	}
+	if (strcmp(what, "paced") == 0) {
+		for (long i = 0; i < n; i++) {
+			small(1);
+			usleep(5000);
+		}
 		return 0;
 	}
 	if (strcmp(what, "copies") == 0)

@@ -1,0 +1,341 @@
+# hrr-capture: what it records, and how it behaves as a command. Most tests run
+# t/stub (a HIP run time that does nothing); the last ones programs on the CPU run time.
+load helper
+
+setup_file() {
+	local cc=${CC:-cc} gen=$BUILD/gen
+	export STUB=$BATS_FILE_TMPDIR/stub
+	mkdir -p "$STUB"
+	$cc -std=gnu11 -O1 -shared -fPIC -I"$gen" -Wl,-soname,libamdhip64.so.5 \
+		-o "$STUB/libamdhip64.so.5" "$ROOT/t/stub/hip.c"
+	$cc -std=gnu11 -O1 -I"$gen" -o "$STUB/calls" "$ROOT/t/stub/calls.c" \
+		"$STUB/libamdhip64.so.5" -lpthread
+	$cc -std=gnu11 -O1 -o "$STUB/dl" "$ROOT/t/stub/dl.c" -ldl
+	$cc -std=gnu11 -O1 -shared -fPIC -o "$STUB/libdeep.so" "$ROOT/t/stub/deep.c" \
+		"$STUB/libamdhip64.so.5"
+}
+
+setup() {
+	common_setup
+	need_prog hrr-capture
+	export LD_LIBRARY_PATH=$STUB
+}
+
+# The one process's stream of an archive.
+events() { cat "$1"/pid-*/events.jsonl; }
+# Values of FIELD, one a line: jq on each line.
+pick() { jq -r "$1"; }
+
+@test "capture: each call is a line, numbered from 1 without gaps" {
+	run_sep hrr-capture -o a.hrr -- "$STUB/calls" small 5
+	status_is 0
+	no_out
+	err_has "a.hrr: 5 calls and 0 outputs recorded"
+	[ "$(events a.hrr | jq -c 'select(.seq)|[.seq,.api,.args]' | tr '\n' ' ')" = \
+		'[1,"hipGetDevice",{"deviceId":0}] [2,"hipGetDevice",{"deviceId":0}] [3,"hipGetDevice",{"deviceId":0}] [4,"hipGetDevice",{"deviceId":0}] [5,"hipGetDevice",{"deviceId":0}] ' ]
+	[ "$(events a.hrr | head -1 | jq -r '.command|join(" ")')" = "$STUB/calls small 5" ]
+	[ "$(events a.hrr | tail -1 | jq -c '[.end,.calls,.outputs,.lost]')" = '["complete",5,0,0]' ]
+	[ "$(jq -r .state a.hrr/manifest.json)" = complete ]
+	[ ! -e a.hrr/.recording ]
+}
+
+@test "capture: the archive is nobody else's to read" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" copies 1
+	status_is 0
+	no_err
+	[ "$(stat -c %a a.hrr a.hrr/blobs a.hrr/pid-* | sort -u)" = 700 ]
+	[ "$(stat -c %a a.hrr/pid-*/events.jsonl)" = 600 ]
+	[ "$(find a.hrr/blobs -type f -printf '%m\n' | sort -u)" = 400 ]
+}
+
+@test "capture: a copy's bytes go in, what it brings comes out" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" copies 2 1000
+	status_is 0
+	[ "$(events a.hrr | jq -c 'select(.dir)|[.args.kind,.dir,.args.sizeBytes]' | tr '\n' ' ')" = \
+		'["hipMemcpyHostToDevice","h2d",1000] ["hipMemcpyDeviceToHost","d2h",1000] ["hipMemcpyHostToDevice","h2d",1000] ["hipMemcpyDeviceToHost","d2h",1000] ' ]
+	[ "$(events a.hrr | jq -r 'select(.dir=="h2d").blobs.src')" = \
+		"$(events a.hrr | jq -r 'select(.output).blob')" ]
+	[ "$(events a.hrr | jq -c 'select(.output)|[.output,.size]' | tr '\n' ' ')" = '[3,1000] [5,1000] ' ]
+}
+
+@test "capture: big payloads go through files and are named by their bytes" {
+	need_cmd xxhsum
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" copies 2 1000000
+	status_is 0
+	[ "$(find a.hrr/blobs -type f | wc -l)" -eq 2 ]
+	for f in a.hrr/blobs/*/*; do
+		[ "$(xxhsum -q -H2 "$f" | cut -d' ' -f1)" = "${f##*/}" ]
+	done
+	[ "$(events a.hrr | jq -c 'select(.output).size' | tr '\n' ' ')" = '1000000 1000000 ' ]
+}
+
+@test "capture: -o - is a stream with nothing else in it" {
+	run_sep hrr-capture -o - -b blobs -- "$STUB/calls" copies 1
+	status_is 0
+	[ "$(jq -R -c 'fromjson|type' "$T/.out" | sort -u)" = '"object"' ]
+	[ "$(head -1 "$T/.out" | jq -r .blobs)" = "$T/blobs" ]
+	[ "$(tail -1 "$T/.out" | jq -r .end)" = complete ]
+	[ "$(find blobs -type f | wc -l)" -eq 1 ]
+	[ ! -e blobs/.hrr-* ]
+}
+
+@test "capture: with -o - the program's own output goes to standard error" {
+	run_sep hrr-capture -q -o - -b blobs -- sh -c "echo mine; exec '$STUB/calls' small 1"
+	status_is 0
+	err_is mine
+	[ "$(jq -R -c 'fromjson|type' "$T/.out" | sort -u)" = '"object"' ]
+}
+
+@test "capture: -o - without -b makes a folder for blobs and names it" {
+	run_sep hrr-capture -o - -- "$STUB/calls" copies 1
+	status_is 0
+	err_like 'blobs go to (/[^ ]*)'
+	d=$(head -1 "$T/.out" | jq -r .blobs)
+	[ -d "$d" ]
+	err_has "blobs go to $d"
+}
+
+@test "capture: a reader that goes away does not disturb the program" {
+	run_sep sh -c "{ hrr-capture -q -o - -b blobs -- '$STUB/calls' small 300000; echo \$? >code; } | head -1"
+	[ "$(cat code)" = 0 ]
+}
+
+@test "capture: the exit code is the program's" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" exit 7
+	status_is 7
+	run_sep hrr-capture -q -o b.hrr -- "$STUB/calls" signal 15
+	status_is 143
+	[ "$(events b.hrr | tail -1 | jq -r .end)" = cut ]
+	[ "$(jq -r .state b.hrr/manifest.json)" = cut ]
+}
+
+@test "capture: a command that cannot be run is 127 or 126 and leaves nothing" {
+	run_sep hrr-capture -o a.hrr -- ./nowhere
+	status_is 127
+	err_is "hrr-capture: ./nowhere: cannot be run: No such file or directory"
+	[ ! -e a.hrr ]
+	: >plain
+	run_sep hrr-capture -o a.hrr -- ./plain
+	status_is 126
+	err_is "hrr-capture: ./plain: cannot be run: Permission denied"
+	[ ! -e a.hrr ]
+}
+
+@test "capture: misuse is 125" {
+	run_sep hrr-capture
+	status_is 125
+	no_out
+	run_sep hrr-capture -d gpu true
+	status_is 125
+	err_has "-d: emu or rocm, not gpu"
+	run_sep hrr-capture --ring-size 100000 true
+	status_is 125
+	run_sep hrr-capture -b x -o y true
+	status_is 125
+	run_sep hrr-capture --host-memory some true
+	status_is 125
+	run_sep hrr-capture --recover x true
+	status_is 125
+	run_sep hrr-capture --max-bytes 12Q true
+	status_is 125
+}
+
+@test "capture: an archive that is there is refused, and the program not run" {
+	mkdir a.hrr
+	run_sep hrr-capture -o a.hrr -- touch ran
+	status_is 125
+	err_has "it is there already"
+	[ ! -e ran ]
+}
+
+@test "capture: a program without HIP leaves nothing" {
+	run_sep hrr-capture -o a.hrr -- sh -c 'exit 3'
+	status_is 3
+	err_is "hrr-capture: no HIP call was made: nothing is recorded"
+	[ ! -e a.hrr ]
+}
+
+@test "capture: %p, %h and %% in a name" {
+	run_sep hrr-capture -q -o 'r-%p-%h-%%.hrr' -- "$STUB/calls" small 1
+	status_is 0
+	pid=$(events r-*.hrr | head -1 | jq .pid)
+	[ -d "r-$pid-$(hostname)-%.hrr" ]
+}
+
+@test "capture: without -o the name is the command's with its pid" {
+	run_sep hrr-capture -q "$STUB/calls" small 1
+	status_is 0
+	[ -d calls.*.hrr ]
+}
+
+@test "capture: 64 threads, nothing lost, each in its order" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" threads 500
+	status_is 0
+	[ "$(events a.hrr | tail -1 | jq -c '[.end,.calls,.lost]')" = '["complete",32000,0]' ]
+	events a.hrr | jq -r 'select(.seq).seq' | awk '$1 != NR { bad = 1 } END { exit bad }'
+	[ "$(events a.hrr | jq -r 'select(.seq).tid' | sort -u | wc -l)" -eq 64 ]
+}
+
+@test "capture: a small ring holds the program up, not back" {
+	run_sep hrr-capture -q --ring-size 64K -o a.hrr -- "$STUB/calls" small 20000
+	status_is 0
+	[ "$(events a.hrr | tail -1 | jq -c '[.end,.calls,.lost]')" = '["complete",20000,0]' ]
+}
+
+@test "capture: parent and forked child have a stream each" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" fork
+	status_is 0
+	[ "$(cat a.hrr/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.calls]' | tr '\n' ' ')" = \
+		'["complete",3] ["complete",3] ' ]
+}
+
+@test "capture: a second image of one pid has its own stream" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" exec
+	status_is 0
+	d=$(echo a.hrr/pid-*.1)
+	[ "$(tail -1 "$d/events.jsonl" | jq .calls)" = 3 ]
+	[ "$(tail -1 "${d%.1}/events.jsonl" | jq .calls)" = 2 ]
+	[ "$(head -1 "$d/events.jsonl" | jq .image)" = 1 ]
+}
+
+@test "capture: a merged stream says which process" {
+	run_sep hrr-capture -q -o - -b b -- "$STUB/calls" fork
+	status_is 0
+	[ "$(jq -c 'select(.hrr)|.p' "$T/.out" | tr '\n' ' ')" = 'null 1 ' ]
+	[ "$(jq -c 'select(.seq)|.p' "$T/.out" | sort | uniq -c | tr -s ' \n' ' ')" = ' 3 1 3 null ' ]
+}
+
+@test "capture: a call that never returned is the last one, ret none" {
+	STUB_HANG=1 run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" hang
+	status_is 142
+	[ "$(events a.hrr | jq -c 'select(.ret)|[.seq,.api,.ret]')" = '[2,"hipStreamSynchronize","none"]' ]
+	[ "$(events a.hrr | tail -1 | jq -c '[.end,.calls]')" = '["cut",2]' ]
+}
+
+@test "capture: a pinned copy's bytes stand where the program has waited" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" pinned 2
+	status_is 0
+	[ "$(events a.hrr | jq -c 'select(.seq or .output)|[.seq,.output]' | tail -2 | tr '\n' ' ')" = \
+		'[5,null] [null,4] ' ]
+}
+
+@test "capture: a pinned copy nobody waited for is unknown, not guessed" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" pinned 1
+	status_is 0
+	[ "$(events a.hrr | jq -c 'select(.output)|[.output,.size,.blob,.unknown]')" = \
+		'[4,64,null,"the program ended before it waited"]' ]
+}
+
+@test "capture: calls that are not recorded are counted" {
+	run_sep hrr-capture -o a.hrr -- "$STUB/calls" array
+	status_is 0
+	[ "$(events a.hrr | tail -1 | jq -c .notRecorded)" = '{"hipMallocArray":1}' ]
+	err_has "1 call of functions that are not recorded"
+}
+
+@test "capture: HIP bound by dlopen and dlsym, and from a DEEPBIND library" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/dl"
+	status_is 0
+	[ "$(events a.hrr | jq -r 'select(.seq).api')" = hipGetDevice ]
+	run_sep hrr-capture -q -o b.hrr -- "$STUB/dl" "$STUB/libdeep.so"
+	status_is 0
+	[ "$(events b.hrr | jq -r 'select(.seq).api')" = hipSetDevice ]
+}
+
+@test "capture: TERM goes to the program, INT is the program's own" {
+	run_sep sh -c "hrr-capture -q -o a.hrr -- sh -c 'trap \"exit 9\" TERM; \"$STUB/calls\" small 1; while :; do sleep 0.05; done' & sleep 1; kill -INT \$!; sleep 0.2; kill -TERM \$!; wait \$!"
+	status_is 9
+	[ "$(events a.hrr | tail -1 | jq -r .end)" = complete ]
+}
+
+@test "capture: --max-bytes stops the recording, not the program" {
+	run_sep hrr-capture -o a.hrr --max-bytes 100K -- "$STUB/calls" small 100000
+	status_is 0
+	err_has "recording stopped, the program runs on: --max-bytes is reached"
+	[ "$(events a.hrr | tail -1 | jq -r .end)" = cut ]
+	events a.hrr | jq -r 'select(.seq).seq' | awk '$1 != NR { bad = 1 } END { exit bad || NR == 0 || NR == 100000 }'
+}
+
+@test "capture: blobs of every line are in place and right" {
+	need_cmd xxhsum
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" copies 20 300
+	status_is 0
+	events a.hrr | grep -o 'xxh128:[0-9a-f]*' | sort -u | while IFS=: read -r _ id; do
+		f=a.hrr/blobs/$(printf %.2s "$id")/$id
+		[ "$(xxhsum -q -H2 "$f" | cut -d' ' -f1)" = "$id" ] || exit 1
+	done
+}
+
+# --- on the CPU run time ------------------------------------------------------
+
+recorded() { # APP [ARG...]: records it, checks that it and its stream are well
+	need_emu
+	need_apps "$1"
+	unset LD_LIBRARY_PATH
+	run_sep hrr-capture -q -d emu -o a.hrr -- "$APPS/$1" "${@:2}"
+	status_is 0
+	[ "$(events a.hrr | jq -R -c 'fromjson|type' | sort -u)" = '"object"' ] || return 1
+	[ "$(events a.hrr | tail -1 | jq -c '[.end,.lost]')" = '["complete",0]' ]
+}
+
+@test "capture: a launch has name, object, grid and arguments with their addresses" {
+	recorded saxpy
+	events a.hrr | jq -c 'select(.api=="hipLaunchKernel")' >launch
+	[ "$(jq -c '[.kernel.name,.kernel.block,(.kernel.args|length)]' launch | head -1)" = \
+		'["_Z5saxpyifPKfPf",[256,1,1],4]' ]
+	[ "$(jq -c '[.kernel.args[].ptr]' launch | head -1)" = '[null,null,[0],[0]]' ]
+	id=$(jq -r .kernel.object launch | head -1)
+	[ "$(head -c 24 "a.hrr/blobs/${id:7:2}/${id#xxh128:}")" = __CLANG_OFFLOAD_BUNDLE__ ]
+}
+
+@test "capture: addresses inside structs are found at any byte offset" {
+	recorded structarg
+	[ "$(events a.hrr | jq -c 'select(.kernel)|[.kernel.args[].ptr|select(.)]|flatten|length' | sort -n | tail -1)" -ge 2 ]
+	events a.hrr | jq -c 'select(.kernel)|.kernel.args[]|select(.size > 8)|.ptr' | grep -q '[1-9]'
+}
+
+@test "capture: a module's image, and launches by params and by extra" {
+	recorded modlaunch
+	[ "$(events a.hrr | jq -r 'select(.api|startswith("hipModuleLoad")?).blobs.image' | sort -u | grep -c xxh128)" -ge 1 ]
+	[ "$(events a.hrr | jq -c 'select(.api=="hipModuleLaunchKernel")|[.kernel.name,(.kernel.args|map(.size))]' | tr '\n' ' ')" = \
+		'["scale",[8,4,4]] ["mixed",[1,8,2,8,8]] ["scale",[8,4,4]] ' ]
+}
+
+@test "capture: graph outputs, by capture and by nodes, after each launch" {
+	recorded graphcap
+	[ "$(events a.hrr | jq -c 'select(.output)|.node' | sort -u | wc -l)" -eq 1 ]
+	[ "$(events a.hrr | jq -c 'select(.output)|.output' | sort -u | wc -l)" -eq 2 ]
+	[ "$(events a.hrr | jq -c 'select(.api=="hipGraphLaunch")|.host|length' | tr '\n' ' ')" = '1 1 ' ]
+	rm -r a.hrr
+	recorded graphnodes
+	[ "$(events a.hrr | jq -c 'select(.output)|.output' | sort -u | wc -l)" -eq 2 ]
+	n=$(events a.hrr | jq -c 'select(.output)|.node' | sort -u)
+	events a.hrr | jq -r --argjson n "$n" 'select(.seq==$n).api' | grep -q ^hipGraphAddMemcpyNode
+}
+
+@test "capture: registered memory: what was there, what a kernel wrote" {
+	recorded hostreg
+	[ "$(events a.hrr | jq -c 'select(.api=="hipLaunchKernel" and .host)|.host[0].size' | sort -u)" = 48000 ]
+	first=$(events a.hrr | jq -c 'select(.api=="hipLaunchKernel").seq' | head -1)
+	[ "$(events a.hrr | jq -c --argjson n "$first" 'select(.output==$n)|.size')" = 48000 ]
+}
+
+@test "capture: two captures of one program differ in nothing that counts" {
+	need_prog hrr-diff
+	recorded streams
+	mv a.hrr b.hrr
+	recorded streams
+	run_sep hrr-diff a.hrr b.hrr
+	status_is 0
+}
+
+@test "capture: --hsa-regions records memory HIP never saw" {
+	need_emu
+	need_apps hsapool_copy
+	unset LD_LIBRARY_PATH
+	run_sep hrr-capture -q -d emu --hsa-regions -o a.hrr -- "$APPS/hsapool_copy"
+	status_is 0
+	[ "$(events a.hrr | jq -r 'select(.region).region' | tr '\n' ' ')" = 'add del ' ]
+	base=$(events a.hrr | jq -r 'select(.region=="add").base')
+	[ "$(events a.hrr | jq -r 'select(.dir=="h2d").args.dst')" = "$base" ]
+}

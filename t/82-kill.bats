@@ -1,0 +1,147 @@
+# What is left when something is killed: the recorded program, or hrr-capture.
+load helper
+
+setup_file() {
+	local cc=${CC:-cc} gen=$BUILD/gen
+	export STUB=$BATS_FILE_TMPDIR/stub
+	mkdir -p "$STUB"
+	$cc -std=gnu11 -O1 -shared -fPIC -I"$gen" -Wl,-soname,libamdhip64.so.5 \
+		-o "$STUB/libamdhip64.so.5" "$ROOT/t/stub/hip.c"
+	$cc -std=gnu11 -O1 -I"$gen" -o "$STUB/calls" "$ROOT/t/stub/calls.c" \
+		"$STUB/libamdhip64.so.5" -lpthread
+}
+
+setup() {
+	common_setup
+	need_prog hrr-capture
+}
+
+events() { cat "$1"/pid-*/events.jsonl; }
+
+# kill_once ARCHIVE LOG CAPTURE-PID SECONDS: kills the program SECONDS after its first logged call.
+kill_once() {
+	local pid= i
+	for i in $(seq 500); do
+		pid=$(echo "$1"/pid-*)
+		pid=${pid##*pid-}
+		[ -s "$2" ] && [ "$pid" != '*' ] && break
+		sleep 0.02
+	done
+	sleep "$4"
+	kill -9 "$pid"
+}
+
+@test "kill: the program at 50 random moments: every call that returned is in the archive" {
+	need_emu
+	need_apps killme
+	local i calls=0 said
+	for i in $(seq "${HRR_T_KILLS:-50}"); do
+		rm -rf a.hrr log
+		HRR_T_LOG=$T/log timeout 100 hrr-capture -q -d emu -o a.hrr -- "$APPS/killme" &
+		kill_once a.hrr log $! "0.$((RANDOM % 10))$((RANDOM % 10))"
+		status=0
+		wait $! || status=$?
+		[ "$status" -eq 137 ]
+		said=$(awk -f "$ROOT/t/killcheck.awk" log a.hrr/pid-*/events.jsonl) || {
+			echo "kill $i: $said"
+			return 1
+		}
+		calls=$((calls + ${said%% *}))
+		[ "$(events a.hrr | tail -1 | jq -r .end)" = cut ]
+		[ ! -e a.hrr/.recording ]
+	done
+	[ "$calls" -gt 500 ]
+}
+
+@test "kill: four threads with big payloads: nothing that returned is lost" {
+	local i t pid n lines
+	export LD_LIBRARY_PATH=$STUB
+	for i in $(seq "${HRR_T_KILLS:-20}"); do
+		rm -rf a.hrr log.*
+		CALLS_LOG=$T/log timeout 100 hrr-capture -q --min-free 1M -o a.hrr -- \
+			"$STUB/calls" logged 100000 "${HRR_T_PAYLOAD:-1000000}" &
+		kill_once a.hrr log.3 $! "0.0$((RANDOM % 10))$((RANDOM % 10))"
+		status=0
+		wait $! || status=$?
+		[ "$status" -eq 137 ]
+		events a.hrr >events
+		for t in 0 1 2 3; do
+			# N:POINTER of each copy that returned; the stream has its destination and size
+			n=$(grep -c . log.$t)
+			lines=$(grep -F "\"dst\":\"$(head -1 log.$t | cut -d' ' -f2)\"" events | grep -c '"api":"hipMemcpy"')
+			[ "$lines" -ge "$n" ] || {
+				echo "kill $i thread $t: $n returned, $lines recorded"
+				return 1
+			}
+		done
+		# and the bytes of each, whole
+		jq -r 'select(.dir=="h2d").blobs.src' events | grep -c xxh128 >with
+		[ "$(cat with)" -eq "$(jq -r 'select(.dir=="h2d" and .ret==null).seq' events | wc -l)" ]
+	done
+}
+
+@test "kill: hrr-capture: the program runs on, --recover finishes the archive" {
+	export LD_LIBRARY_PATH=$STUB
+	hrr-capture -q -o a.hrr -- sh -c "'$STUB/calls' paced 300; echo \$? >code" &
+	pid=$!
+	sleep 0.6
+	kill -9 $pid
+	wait $pid || true
+	n=$(events a.hrr | grep -c '"seq"')
+	[ "$n" -gt 0 ]
+	[ "$(jq -r .state a.hrr/manifest.json)" = running ]
+	for i in $(seq 100); do [ -e code ] && break; sleep 0.1; done
+	[ "$(cat code)" = 0 ]
+	run_sep hrr-capture --recover a.hrr
+	status_is 0
+	[ "$(events a.hrr | jq -R -c 'fromjson|type' | sort -u)" = '"object"' ]
+	events a.hrr | jq -r 'select(.seq).seq' | awk '$1 != NR { bad = 1 } END { exit bad }'
+	[ "$n" -lt 300 ]
+	[ "$(events a.hrr | tail -1 | jq -c '[.end,.calls]')" = '["complete",300]' ]
+	[ "$(jq -r .state a.hrr/manifest.json)" = complete ]
+	[ ! -e a.hrr/.recording ]
+	run_sep hrr-capture --recover a.hrr
+	status_is 125
+	err_has "nothing to recover"
+}
+
+@test "kill: hrr-capture: a program that fills its ring runs on unrecorded, and the archive says so" {
+	export LD_LIBRARY_PATH=$STUB
+	hrr-capture -q --ring-size 64K -o a.hrr -- sh -c "'$STUB/calls' small 30000000; echo \$? >code" &
+	pid=$!
+	sleep 0.3
+	kill -9 $pid
+	wait $pid || true
+	for i in $(seq 100); do [ -e code ] && break; sleep 0.1; done
+	[ "$(cat code)" = 0 ]
+	run_sep hrr-capture --recover a.hrr
+	status_is 0
+	[ "$(jq -r .state a.hrr/manifest.json)" = cut ]
+	[ "$(events a.hrr | tail -1 | jq -r .end)" = cut ]
+	n=$(events a.hrr | tail -1 | jq .calls)
+	[ "$n" -lt 30000000 ]
+	[ "$(events a.hrr | grep -c '^{"seq":')" -eq "$n" ]
+	[ "$(events a.hrr | tail -2 | head -1 | jq .seq)" -eq "$n" ]
+}
+
+@test "kill: hrr-capture and the program: --recover has every call that returned" {
+	need_emu
+	need_apps killme
+	local i said
+	for i in 1 2 3 4 5; do
+		rm -rf a.hrr log
+		HRR_T_LOG=$T/log hrr-capture -q -d emu -o a.hrr -- "$APPS/killme" &
+		pid=$!
+		kill_once a.hrr log $pid "0.$((RANDOM % 5))$((RANDOM % 10))" &
+		wait $! || true
+		kill -9 $pid || true
+		wait $pid || true
+		run_sep hrr-capture --recover a.hrr
+		if [ -e a.hrr/.recording ] || [ "$status" -eq 0 ]; then
+			said=$(awk -f "$ROOT/t/killcheck.awk" log a.hrr/pid-*/events.jsonl) || {
+				echo "$said"
+				return 1
+			}
+		fi
+	done
+}
