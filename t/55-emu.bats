@@ -134,7 +134,7 @@ in_mode() {
 		grep -q ' hip_4.2 *hipMalloc$' names.$m
 	done
 	grep -q ' hip_6.0 *hipGetDevicePropertiesR0600$' names.6
-	! grep -q hipGetDevicePropertiesR0600 names.5
+	[ "$(grep -c hipGetDevicePropertiesR0600 names.5)" -eq 0 ]
 	# Whatever Debian's own library has, ours has under the same node.
 	deb=/usr/lib/x86_64-linux-gnu/libamdhip64.so.5
 	[ -e "$deb" ] || skip "no $deb"

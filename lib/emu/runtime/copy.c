@@ -9,6 +9,37 @@
 #include "lib/emu/runtime/range.h"
 #include "lib/emu/runtime/va.h"
 
+static pid_t self; /* getpid is a system call each time */
+
+static void forked(void)
+{
+	self = getpid();
+}
+
+static void learn_self(void)
+{
+	forked();
+	pthread_atfork(NULL, NULL, forked);
+}
+
+static pid_t own_pid(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, learn_self);
+	return self;
+}
+
+bool mem_probe(uint64_t addr, uint64_t n)
+{
+	char bytes[2];
+	struct iovec to = {bytes, 2}, from[] = {{(void *)(uintptr_t)addr, 1},
+						{(void *)(uintptr_t)(addr + n - 1), 1}};
+	ssize_t got = process_vm_readv(own_pid(), &to, 1, from, 2, 0);
+
+	return got == 2 || (got < 0 && (errno == ENOSYS || errno == EPERM));
+}
+
 /* Bytes of pageable host memory through the kernel, which answers EFAULT instead of a signal. */
 static int raw_move(uint64_t dst, uint64_t src, uint64_t n, uint64_t *ret_bad)
 {
@@ -17,7 +48,7 @@ static int raw_move(uint64_t dst, uint64_t src, uint64_t n, uint64_t *ret_bad)
 		size_t len = n < (size_t)1 << 30 ? n : (size_t)1 << 30;
 		struct iovec to = {(void *)(uintptr_t)dst, len},
 			     from = {(void *)(uintptr_t)src, len};
-		ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+		ssize_t got = process_vm_readv(own_pid(), &to, 1, &from, 1, 0);
 		if (got < 0 && (errno == ENOSYS || errno == EPERM)) {
 			/* A sandbox forbids it: the bytes still have to move. */
 			memmove(to.iov_base, from.iov_base, len);
@@ -69,9 +100,7 @@ int mem_move(int device, uint64_t dst, uint64_t src, uint64_t n, uint64_t *ret_b
 			memmove((void *)(uintptr_t)d.host, (const void *)(uintptr_t)s.host, len);
 		else if (raw_move(d.host, s.host, len, ret_bad) < 0) {
 			/* Which of the two: ask for the source alone. */
-			char byte;
-			struct iovec to = {&byte, 1}, from = {(void *)(uintptr_t)s.host, 1};
-			*ret_bad = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 ? dst : src;
+			*ret_bad = mem_probe(s.host, 1) ? dst : src;
 			return -EFAULT;
 		}
 		dst += len;

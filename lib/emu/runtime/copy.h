@@ -15,6 +15,9 @@ int mem_move(int device, uint64_t dst, uint64_t src, uint64_t n, uint64_t *ret_b
 int mem_read(int device, void *to, uint64_t src, uint64_t n, uint64_t *ret_bad);
 int mem_write(int device, uint64_t dst, const void *from, uint64_t n, uint64_t *ret_bad);
 
+/* Whether the first and last byte of [addr, addr + n) of the host can be read. n > 0. */
+bool mem_probe(uint64_t addr, uint64_t n);
+
 /* Runs; a fault is reported and is what becomes sticky. */
 hipError_t copy_run(const struct copy_op *c, int device);
 hipError_t set_run(const struct set_op *s, int device);
