@@ -149,6 +149,33 @@ static void host_memory(void)
 	free(p);
 }
 
+static void poison(void)
+{
+	int (*dead)(const void *, uint64_t, const char *) = NULL;
+	int (*alive)(const void *) = NULL;
+	char page[64] = {0}, *d = NULL;
+
+	if (!ok(emu_symbol("hrr_emu_poison", &dead) && emu_symbol("hrr_emu_unpoison", &alive),
+		"poison"))
+		return;
+	is(HIP(hipMalloc, (void **)&d, 64), hipSuccess, "hipMalloc");
+	is(dead(page + 32, 16, "released block 7"), 0, "16 bytes of the host are dead");
+	is(HIP(hipMemcpy, d, page, 32, hipMemcpyHostToDevice), hipSuccess, "before them");
+	is(HIP(hipMemcpy, d, page, 33, hipMemcpyHostToDevice), hipErrorIllegalAddress, "into them");
+	ok(strstr(last_fault, "released block 7") != NULL, "said: %s", last_fault);
+	is(fault_at, (long long)(uintptr_t)(page + 32), "at the first dead byte");
+	is(HIP(hipDeviceReset), hipSuccess, "reset");
+	is(HIP(hipMalloc, (void **)&d, 64), hipSuccess, "hipMalloc");
+	is(HIP(hipMemcpy, page + 40, d, 4, hipMemcpyDeviceToHost), hipErrorIllegalAddress,
+	   "as a destination");
+	is(HIP(hipDeviceReset), hipSuccess, "reset");
+	is(alive(page + 32), 0, "alive again");
+	is(alive(page + 32), -2, "once");
+	is(HIP(hipMalloc, (void **)&d, 64), hipSuccess, "hipMalloc");
+	is(HIP(hipMemcpy, d, page, 64, hipMemcpyHostToDevice), hipSuccess, "all of it");
+	is(HIP(hipFree, d), hipSuccess, "hipFree");
+}
+
 static void handles(void)
 {
 	is(HIP(hipStreamSynchronize, (hipStream_t)0x1234), hipErrorInvalidHandle,
@@ -196,6 +223,7 @@ int main(void)
 		copies();
 		freed();
 		host_memory();
+		poison();
 		handles();
 		statistics();
 	}

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lib/emu/runtime/fault.h"
+#include "lib/emu/runtime/poison.h"
 #include "lib/emu/runtime/range.h"
 #include "lib/emu/runtime/va.h"
 
@@ -85,8 +86,11 @@ static struct end resolve(uint64_t addr, int device)
 	}
 	/* Up to the next range, which may be pinned memory. */
 	struct range *next = range_overlap(addr, UINT64_MAX - addr);
-	return (struct end){addr, next != NULL ? next->base - addr : UINT64_MAX - addr, false,
-			    false};
+	uint64_t left = next != NULL ? next->base - addr : UINT64_MAX - addr;
+	uint64_t clear = poison_clear(addr);
+	if (clear == 0)
+		return (struct end){0, left, false, false}; /* address 0 answers EFAULT */
+	return (struct end){addr, clear < left ? clear : left, false, false};
 }
 
 int mem_move(int device, uint64_t dst, uint64_t src, uint64_t n, uint64_t *ret_bad)

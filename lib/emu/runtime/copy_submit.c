@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/emu/runtime/capture.h"
+#include "lib/emu/runtime/poison.h"
 #include "lib/emu/runtime/range.h"
 #include "lib/emu/runtime/va.h"
 #include "lib/hip/table.h"
@@ -39,7 +40,7 @@ static hipError_t check_end(uint64_t addr, uint64_t n, bool must_be_known)
 			 (unsigned long long)r.size);
 		return hipErrorInvalidValue;
 	}
-	if (va_owns(addr))
+	if (va_owns(addr) || poison_clear(addr) == 0)
 		return hipSuccess;
 	if (must_be_known || !mem_probe(addr, n))
 		return hipErrorInvalidValue;
@@ -110,7 +111,8 @@ hipError_t copy_submit(enum hrr_api api, struct stream *s, struct copy_op *c, in
 	bool small = c->height == 1 && c->depth == 1 && c->width > 0 && c->width <= SMALL &&
 		     s->capture == NULL && kind != hipMemcpyHostToHost;
 	hipError_t e = hipSuccess;
-	if (small && c->src != 0 && addr_pageable(c->src) && c->src + c->width > c->src)
+	if (small && c->src != 0 && addr_pageable(c->src) && c->src + c->width > c->src &&
+	    poison_clear(c->src) >= c->width)
 		e = stage(c);
 	if (e == hipSuccess)
 		e = copy_check(c, kind);
@@ -125,7 +127,7 @@ hipError_t copy_submit(enum hrr_api api, struct stream *s, struct copy_op *c, in
 	if (s->capture == NULL && !waits) {
 		if (addr_pageable(c->dst))
 			waits = true;
-		else if (c->staged == NULL && addr_pageable(c->src) &&
+		else if (c->staged == NULL && addr_pageable(c->src) && poison_clear(c->src) != 0 &&
 			 (rt.mode != SCHED_EAGER || s->head != NULL))
 			e = stage(c);
 		if (e != hipSuccess)

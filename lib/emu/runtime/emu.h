@@ -79,4 +79,13 @@ int hrr_emu_memcheck(unsigned flags);
 /* Takes the description that starts at live back; when_freed is shown in reports. -ENOENT. */
 int hrr_emu_undescribe(uint64_t live, const char *when_freed);
 
+/*
+ * Declares [addr, addr + size) of host memory dead, mapped or not: a copy, set or
+ * graph node that touches it is a fault which says who (copied) took it. For
+ * tools that keep storage a program has given up. -EINVAL, -ENOMEM. unpoison by the
+ * same address: -ENOENT when it was not.
+ */
+int hrr_emu_poison(const void *addr, uint64_t size, const char *who);
+int hrr_emu_unpoison(const void *addr);
+
 #endif

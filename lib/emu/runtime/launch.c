@@ -204,7 +204,9 @@ hipError_t launch_run(const struct kernel_op *op, int device)
 				  .queue = s->control->base + KERNARG_PACKET,
 				  .hostcall = host != NULL ? hostcall_address(host) : 0};
 	/* Compilers read whole aligned pieces: the segment ends where its last one does. */
-	range_resize(s->kernarg, k->kernarg_size == 0 ? 1 : (k->kernarg_size + KERNARG_PIECE - 1) / KERNARG_PIECE * KERNARG_PIECE);
+	range_resize(s->kernarg, k->kernarg_size == 0 ? 1
+						      : (k->kernarg_size + KERNARG_PIECE - 1) /
+							    KERNARG_PIECE * KERNARG_PIECE);
 	memset(s->kernarg->host, 0, s->kernarg->size);
 	memcpy(s->kernarg->host, op->args,
 	       op->args_size < k->kernarg_size ? op->args_size : k->kernarg_size);

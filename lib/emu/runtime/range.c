@@ -6,6 +6,7 @@
 
 #include "lib/base/range.h"
 #include "lib/emu/runtime/describe.h"
+#include "lib/emu/runtime/poison.h"
 #include "lib/emu/runtime/rt.h"
 #include "lib/emu/runtime/va.h"
 
@@ -256,7 +257,7 @@ int range_explain(struct hrr_buf *b, uint64_t addr, uint64_t size, int device)
 						  (unsigned long long)(rt.calls - f->when));
 		} else if (addr < EMU_PAGE) {
 			rc = hrr_buf_adds(b, "  a null pointer and an offset\n");
-		} else if (!va_owns(addr)) {
+		} else if (!va_owns(addr) && poison_clear(addr) != 0) {
 			rc =
 			    hrr_buf_adds(b, "  no device memory: pageable host memory, or a number "
 					    "out of nowhere\n");
@@ -280,5 +281,7 @@ int range_explain(struct hrr_buf *b, uint64_t addr, uint64_t size, int device)
 			rc = hrr_buf_addc(b, '\n');
 	}
 	pthread_rwlock_unlock(&lock);
+	if (rc == 0)
+		rc = poison_explain(b, addr);
 	return rc == 0 ? describe_explain(b, addr, size) : rc;
 }

@@ -217,7 +217,6 @@ static void start_worker(void)
 	if (pthread_attr_init(&attr) != 0)
 		return;
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, 1 << 20);
 	/* When no thread is to be had, whoever waits runs the work. */
 	if (pthread_create(&t, &attr, worker, NULL) == 0)
 		n_workers++;
