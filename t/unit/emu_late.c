@@ -42,6 +42,23 @@ static void copies(void)
 	   "to pageable memory");
 	is(page[2], 3, "pinned bytes are those of later");
 	is(page[3], 7, "pageable ones those of the call");
+	/* Big ones too, and rectangles. */
+	char *big = malloc(1 << 20), *dbig = NULL, *back = malloc(1 << 20);
+	is(HIP(hipMalloc, (void **)&dbig, 1 << 20), hipSuccess, "hipMalloc");
+	memset(big, 1, 1 << 20);
+	is(HIP(hipMemcpyAsync, dbig, big, 1 << 20, hipMemcpyHostToDevice, s), hipSuccess, "a MiB");
+	memset(big, 2, 1 << 20);
+	is(HIP(hipMemcpy2DAsync, dbig, 2048, big, 1024, 512, 100, hipMemcpyHostToDevice, s),
+	   hipSuccess, "a rectangle");
+	memset(big, 3, 1 << 20);
+	is(HIP(hipMemcpyAsync, back, dbig, 1 << 20, hipMemcpyDeviceToHost, s), hipSuccess, "back");
+	bool right = true;
+	for (unsigned i = 0; i < 1 << 20; i++)
+		right = right && back[i] == (i % 2048 < 512 && i / 2048 < 100 ? 2 : 1);
+	ok(right, "bytes as they were at each call");
+	free(big);
+	free(back);
+	is(HIP(hipFree, dbig), hipSuccess, "hipFree");
 	is(HIP(hipFree, d), hipSuccess, "hipFree");
 	is(HIP(hipHostFree, (void *)(uintptr_t)pinned), hipSuccess, "hipHostFree");
 	is(HIP(hipStreamDestroy, s), hipSuccess, "stream");
@@ -91,6 +108,12 @@ static void order(void)
 	is(HIP(hipMemsetAsync, (void *)(uintptr_t)(p + 20), 3, 1, blocking), hipSuccess, "set");
 	is(HIP(hipStreamSynchronize, blocking), hipSuccess, "synchronize");
 	is(p[20], 3, "in that order");
+	is(HIP(hipMemsetAsync, (void *)(uintptr_t)(p + 21), 1, 1, blocking), hipSuccess, "set");
+	is(HIP(hipMemsetAsync, (void *)(uintptr_t)(p + 21), 2, 1, NULL), hipSuccess,
+	   "set on the null stream");
+	is(HIP(hipStreamSynchronize, NULL), hipSuccess, "synchronize the null stream");
+	is(HIP(hipDeviceSynchronize), hipSuccess, "and all");
+	is(p[21], 2, "in that order");
 	is(HIP(hipEventDestroy, e), hipSuccess, "event");
 	is(HIP(hipDeviceSynchronize), hipSuccess, "all");
 }
