@@ -723,6 +723,9 @@ int main(int argc, char **argv)
 	int rc = play_all();
 	if (rc >= 0 && play.dump_size != 0)
 		dump();
+	if (play.opt.timing)
+		times();
+	atomic_fetch_add(&beats, 1);
 	if (hrr_replay_finish(play.engine, &diag) < 0)
 		tool_say(operand(), 0, "%s", diag.what);
 	struct hrr_verdict v = *hrr_replay_verdict(play.engine);
@@ -734,16 +737,25 @@ int main(int argc, char **argv)
 	v.cut = v.cut && rc == 0;
 	v.trouble = v.trouble || rc < 0 || nothing;
 	fidelity(&v);
-	if (play.opt.timing)
-		times();
 	int code = hrr_verdict_exit(&v, play.require_complete);
 	summary(&v, code);
+	if (v.abandoned) { /* exit handlers of the run time might wait for the device, too */
+		if (play.children != NULL)
+			hrr_children_end(play.children, SIGTERM);
+		tool_flush();
+		_exit(code);
+	}
 	hrr_replay_free(play.engine);
 	hrr_source_close(play.src);
 	if (play.children != NULL) {
 		int worst = hrr_children_end(play.children, signalled);
 		code = worst > code ? worst : code;
 	}
+	if (play.opt.hashes != NULL)
+		fprintf(play.opt.hashes,
+			"{\"end\":\"filtered\",\"t\":0,\"calls\":%llu,\"outputs\":%llu,"
+			"\"regions\":0,\"lost\":0,\"notRecorded\":{}}\n",
+			(unsigned long long)v.hashed, (unsigned long long)v.hashes);
 	if (play.opt.hashes != NULL && fclose(play.opt.hashes) != 0)
 		tool_die(play.hashes_path, 0, "%s", strerror(errno));
 	hrr_tolerance_release(&play.tolerance);

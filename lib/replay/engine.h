@@ -265,7 +265,8 @@ struct hrr_replay {
 	uint64_t seq;	      /* of the call in hand */
 	int64_t device_error; /* found while waiting, reported once */
 
-	size_t captures;				   /* open ones */
+	bool value_waits; /* a stream may wait for a value that only a later record brings */
+	size_t captures;  /* open ones */
 	struct hrr_writer graph_writer;			   /* the last graph launch */
 	uint64_t fill_stream[HRR_MAX_DEVICES], fill_event; /* live; made on first use */
 	bool fill_pending; /* a fill is queued that nothing was ordered behind yet */
@@ -342,6 +343,9 @@ void hrr_unrelax(struct hrr_replay *r, int saved);
 /* wait.c: 0, -EINPROGRESS (idle only: busy), -ETIMEDOUT or -EINTR (trouble), -EPROTO device error
  */
 int hrr_wait_stream(struct hrr_replay *r, uint64_t live);
+/* After a launch, because an option asks for it: gives up quietly where the wait might need a later
+ * record. */
+int hrr_wait_launch(struct hrr_replay *r, uint64_t live);
 int hrr_wait_event(struct hrr_replay *r, uint64_t live);
 int hrr_wait_all(struct hrr_replay *r);
 /* Whether everything queued is done, without waiting; false while a capture is open. */

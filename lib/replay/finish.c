@@ -10,6 +10,8 @@
  * device that cannot be waited for may still write: nothing it could write to is given back.
  */
 
+#define SIGNAL_WAIT 5 /* seconds the device is given after a signal */
+
 static void streams_end(struct hrr_replay *r)
 {
 	struct hrr_held_map *m = &r->held[HRR_H_EVENT];
@@ -72,7 +74,11 @@ int hrr_replay_finish(struct hrr_replay *r, struct hrr_diag *diag)
 	if (r->finished)
 		return 0;
 	r->finished = true;
-	r->opt.interrupt = NULL; /* a signal has had its effect: the end itself is waited for */
+	/* A signal has had its effect: the end itself is waited for, but not for long. */
+	if (r->opt.interrupt != NULL && *r->opt.interrupt != 0 &&
+	    (r->opt.watchdog == 0 || r->opt.watchdog > SIGNAL_WAIT))
+		r->opt.watchdog = SIGNAL_WAIT;
+	r->opt.interrupt = NULL;
 	r->v.host_charged = hrr_pages_charged(r->pages);
 	if (!r->timed_out)
 		hrr_graph_end_captures(r);

@@ -412,7 +412,7 @@ int hrr_do_graph_launch(struct hrr_replay *r, struct hrr_event *ev)
 			m->pending_stream = key;
 		}
 	}
-	return r->opt.sync_after_launch && r->captures == 0 ? hrr_wait_stream(r, stream) : 0;
+	return r->opt.sync_after_launch && r->captures == 0 ? hrr_wait_launch(r, stream) : 0;
 }
 
 /* Captures still open: the device cannot be waited for before they end. */

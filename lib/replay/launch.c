@@ -394,7 +394,7 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 	if (g == NULL)
 		hrr_order_fills(r, stream);
 	if (wait && r->opt.timing) {
-		rc = hrr_wait_stream(r, stream);
+		rc = hrr_wait_launch(r, stream);
 		t0 = now_ns();
 	}
 	if (rc < 0)
@@ -413,7 +413,7 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 		return captured(r, g, &l);
 	if (!wait)
 		return 0;
-	rc = hrr_wait_stream(r, stream);
+	rc = hrr_wait_launch(r, stream);
 	if (rc == -EPROTO)
 		return hrr_fail(r, "kernel %s (call %llu) ended with %s", l.fn->name, LLU(ev->seq),
 				hrr_error_text(r->device_error, buf));

@@ -75,6 +75,9 @@ int hrr_hash_launch(struct hrr_replay *r, struct hrr_event *ev, const struct hrr
 	struct hrr_buf b = {0};
 	int rc = hrr_buf_add(&b, ev->rec->line, ev->rec->len);
 
+	r->v.hashed++;
+	r->v.hashes += l->n_mems;
+
 	rc = rc < 0 ? rc : hrr_buf_addc(&b, '\n');
 	for (size_t i = 0; rc == 0 && i < l->n_mems; i++) {
 		const struct hrr_mem *m = l->mems[i];

@@ -251,5 +251,7 @@ int hrr_do_value(struct hrr_replay *r, struct hrr_event *ev)
 {
 	int rc = hrr_host_bytes(r, ev);
 
+	if (ev->api == HRR_API_hipStreamWaitValue32 || ev->api == HRR_API_hipStreamWaitValue64)
+		r->value_waits = true;
 	return rc < 0 ? rc : hrr_do_generic(r, ev);
 }

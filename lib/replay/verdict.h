@@ -61,14 +61,15 @@ struct hrr_verdict {
 	uint64_t not_placed_first;   /* recorded address of the first that is elsewhere */
 	uint64_t not_recorded;	     /* calls the program made that the recorder did not take */
 	uint64_t lost;
-	uint64_t host_charged; /* bytes of host pages charged */
-	uint64_t approximate;  /* CPU run time: kinds of approximate instructions used */
-	uint64_t emu_refused;  /* CPU run time: launches it could not execute */
-	bool stopped;	       /* ended early: a failure, a signal, --stop-at … */
-	bool asked;	       /* … because an option asked for it */
-	bool trouble;	       /* replay could not be done */
-	bool abandoned;	       /* the device could not be waited for */
-	bool cut, filtered;    /* the stream was cut short, or filtered */
+	uint64_t host_charged;	 /* bytes of host pages charged */
+	uint64_t hashed, hashes; /* --hash-launches: launches and output lines written */
+	uint64_t approximate;	 /* CPU run time: kinds of approximate instructions used */
+	uint64_t emu_refused;	 /* CPU run time: launches it could not execute */
+	bool stopped;		 /* ended early: a failure, a signal, --stop-at … */
+	bool asked;		 /* … because an option asked for it */
+	bool trouble;		 /* replay could not be done */
+	bool abandoned;		 /* the device could not be waited for */
+	bool cut, filtered;	 /* the stream was cut short, or filtered */
 };
 
 /* 0 matched or no difference found, 1 the answer is no, 2 trouble. */

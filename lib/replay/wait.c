@@ -88,6 +88,16 @@ int hrr_wait_stream(struct hrr_replay *r, uint64_t live)
 	return waited(r, rc, e, "a stream");
 }
 
+int hrr_wait_launch(struct hrr_replay *r, uint64_t live)
+{
+	for (int i = 0; r->value_waits && i < 1000; i++) {
+		if (HRR_CALL(r, hipStreamQuery, live) != hipErrorNotReady)
+			return hrr_wait_stream(r, live);
+		sched_yield();
+	}
+	return r->value_waits ? 0 : hrr_wait_stream(r, live);
+}
+
 int hrr_wait_event(struct hrr_replay *r, uint64_t live)
 {
 	int64_t e = hipSuccess;
@@ -148,7 +158,7 @@ int hrr_settled(struct hrr_replay *r)
 {
 	r->epoch++;
 	r->waited = r->seq;
-	r->owed_wait = false;
+	r->owed_wait = r->value_waits = false;
 	int rc = hrr_run_deferred(r);
 	int rc2 = hrr_mem_reap(r);
 	while (r->staged != NULL) {

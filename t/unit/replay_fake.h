@@ -1,0 +1,642 @@
+#ifndef HRR_T_UNIT_REPLAY_FAKE_H
+#define HRR_T_UNIT_REPLAY_FAKE_H
+
+/*
+ * A HIP run time of a few pages, for tests of the engine: device memory is host
+ * memory with a number of its own, work is queued (late) or done at once, every call is
+ * logged. It refuses what real run times refuse: unknown handles, ranges that are not
+ * device memory, overlapping registrations when asked to.
+ */
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/replay/fault.h"
+#include "lib/replay/replay.h"
+#include "t/unit/tap.h"
+
+#define FAKE_MAX 256
+
+struct fake_op {
+	int what; /* 0 copy, 1 set, 2 kernel: dst[i] = value for n bytes */
+	uint64_t dst, src, n;
+	int value;
+};
+
+struct fake_graph {
+	struct fake_op ops[16];
+	int n;
+	bool exec, dead;
+};
+
+static struct fake {
+	struct {
+		uint64_t at, size;
+		unsigned char *bytes;
+		bool live;
+	} dev[FAKE_MAX];
+	int n_dev;
+	uint64_t next; /* device number */
+	struct {
+		uint64_t at, size;
+		bool live;
+	} reg[FAKE_MAX];
+	int n_reg;
+	struct fake_op queue[FAKE_MAX];
+	int n_queue;
+	struct fake_graph graphs[64];
+	int n_graphs, capturing; /* graph index + 1 */
+	bool late, refuse_overlap, stuck;
+	int errors; /* work that touched what it must not */
+	char log[1 << 16];
+	size_t log_len;
+	int handles;
+} fake;
+
+static void fake_log(const char *name)
+{
+	int n = snprintf(fake.log + fake.log_len, sizeof fake.log - fake.log_len, "%s ", name);
+	if (n > 0 && fake.log_len + (size_t)n < sizeof fake.log)
+		fake.log_len += (size_t)n;
+}
+
+static unsigned char *fake_at(uint64_t addr, uint64_t n)
+{
+	for (int i = 0; i < fake.n_dev; i++)
+		if (addr >= fake.dev[i].at && n <= fake.dev[i].size &&
+		    addr - fake.dev[i].at <= fake.dev[i].size - n)
+			return fake.dev[i].live ? fake.dev[i].bytes + (addr - fake.dev[i].at)
+						: NULL;
+	return NULL;
+}
+
+/* Device memory, or host memory that is really there. */
+static unsigned char *fake_any(uint64_t addr, uint64_t n)
+{
+	unsigned char *p = fake_at(addr, n), vec[1];
+
+	if (p != NULL || n == 0)
+		return p;
+	if (addr < 4096 || mincore((void *)(uintptr_t)(addr & ~(uint64_t)4095), 1, vec) != 0)
+		return NULL;
+	return (unsigned char *)(uintptr_t)addr;
+}
+
+static void fake_run(const struct fake_op *o)
+{
+	unsigned char *d = fake_any(o->dst, o->n);
+	unsigned char *s = o->what == 0 ? fake_any(o->src, o->n) : NULL;
+
+	if (d == NULL || (o->what == 0 && s == NULL)) {
+		fake.errors++;
+		return;
+	}
+	if (o->what == 0)
+		memmove(d, s, o->n);
+	else
+		memset(d, o->value, o->n);
+}
+
+static int fake_drain(void)
+{
+	if (fake.stuck)
+		return hipErrorNotReady;
+	for (int i = 0; i < fake.n_queue; i++)
+		fake_run(&fake.queue[i]);
+	fake.n_queue = 0;
+	return hipSuccess;
+}
+
+static int fake_submit(struct fake_op o)
+{
+	if (fake.capturing != 0) {
+		struct fake_graph *g = &fake.graphs[fake.capturing - 1];
+		g->ops[g->n++ & 15] = o;
+		return hipSuccess;
+	}
+	if (!fake.late) {
+		fake_run(&o);
+		return hipSuccess;
+	}
+	if (fake.n_queue == FAKE_MAX)
+		fake_drain();
+	fake.queue[fake.n_queue++] = o;
+	return hipSuccess;
+}
+
+static int f_hipInit(unsigned f)
+{
+	(void)f;
+	return 0;
+}
+static int f_hipGetDeviceCount(int *n)
+{
+	*n = 1;
+	return 0;
+}
+static int f_hipMalloc(void **p, size_t n)
+{
+	fake_log("hipMalloc");
+	if (fake.n_dev == FAKE_MAX || n > (size_t)1 << 30)
+		return hipErrorOutOfMemory;
+	if (fake.next == 0)
+		fake.next = 0x500000000000;
+	fake.dev[fake.n_dev].at = fake.next;
+	fake.dev[fake.n_dev].size = n;
+	fake.dev[fake.n_dev].live = true;
+	fake.dev[fake.n_dev].bytes = malloc(n);
+	memset(fake.dev[fake.n_dev].bytes, 0xcd, n);
+	fake.next += (n + 0xfff) & ~(uint64_t)0xfff;
+	*p = (void *)(uintptr_t)fake.dev[fake.n_dev++].at;
+	return 0;
+}
+static int f_hipFree(void *p)
+{
+	fake_log("hipFree");
+	fake_drain();
+	for (int i = 0; i < fake.n_dev; i++)
+		if (fake.dev[i].at == (uintptr_t)p && fake.dev[i].live) {
+			fake.dev[i].live = false;
+			free(fake.dev[i].bytes);
+			return 0;
+		}
+	return hipErrorInvalidValue;
+}
+static int f_hipHostMalloc(void **p, size_t n, unsigned f)
+{
+	(void)f;
+	fake_log("hipHostMalloc");
+	*p = aligned_alloc(4096, (n + 4095) & ~(size_t)4095);
+	return *p != NULL ? 0 : hipErrorOutOfMemory;
+}
+static int f_hipHostFree(void *p)
+{
+	fake_log("hipHostFree");
+	fake_drain();
+	free(p);
+	return 0;
+}
+static int f_hipHostRegister(void *p, size_t n, unsigned f)
+{
+	uint64_t at = (uintptr_t)p;
+
+	(void)f;
+	fake_log("hipHostRegister");
+	for (int i = 0; i < fake.n_reg; i++)
+		if (fake.reg[i].live && fake.refuse_overlap &&
+		    at < fake.reg[i].at + fake.reg[i].size && fake.reg[i].at < at + n)
+			return hipErrorHostMemoryAlreadyRegistered;
+	if (fake_any(at, n) == NULL || fake.n_reg == FAKE_MAX)
+		return hipErrorInvalidValue;
+	fake.reg[fake.n_reg].at = at;
+	fake.reg[fake.n_reg].size = n;
+	fake.reg[fake.n_reg++].live = true;
+	return 0;
+}
+static int f_hipHostUnregister(void *p)
+{
+	fake_log("hipHostUnregister");
+	fake_drain();
+	for (int i = fake.n_reg - 1; i >= 0; i--)
+		if (fake.reg[i].live && fake.reg[i].at == (uintptr_t)p) {
+			fake.reg[i].live = false;
+			return 0;
+		}
+	return hipErrorHostMemoryNotRegistered;
+}
+static int f_hipHostGetDevicePointer(void **d, void *h, unsigned f)
+{
+	(void)f;
+	*d = h;
+	return 0;
+}
+static int f_hipMemcpy(void *d, void *s, size_t n, int kind)
+{
+	(void)kind;
+	fake_log("hipMemcpy");
+	fake_drain();
+	if (fake_any((uintptr_t)d, n) == NULL || fake_any((uintptr_t)s, n) == NULL)
+		return n == 0 ? 0 : hipErrorInvalidValue;
+	fake_run(&(struct fake_op){0, (uintptr_t)d, (uintptr_t)s, n, 0});
+	return 0;
+}
+static int f_hipMemcpyAsync(void *d, void *s, size_t n, int kind, hipStream_t st)
+{
+	(void)kind;
+	(void)st;
+	fake_log("hipMemcpyAsync");
+	return fake_submit((struct fake_op){0, (uintptr_t)d, (uintptr_t)s, n, 0});
+}
+static int f_hipMemset(void *d, int v, size_t n)
+{
+	fake_log("hipMemset");
+	if (fake_at((uintptr_t)d, n) == NULL)
+		return hipErrorInvalidValue;
+	return fake_submit((struct fake_op){1, (uintptr_t)d, 0, n, v});
+}
+static int f_hipMemsetAsync(void *d, int v, size_t n, hipStream_t s)
+{
+	fake_log("hipMemsetAsync");
+	if (fake_any((uintptr_t)d, n) == NULL)
+		return hipErrorInvalidValue;
+	struct fake_op o = {1, (uintptr_t)d, 0, n, v};
+	if (s == (hipStream_t)(uintptr_t)1000) { /* the first stream made: the engine's own */
+		fake_run(&o);
+		return 0;
+	}
+	return fake_submit(o);
+}
+static int f_hipStreamCreateWithFlags(hipStream_t *s, unsigned f)
+{
+	(void)f;
+	*s = (hipStream_t)(uintptr_t)(1000 + fake.handles++);
+	return 0;
+}
+static int f_hipStreamCreate(hipStream_t *s)
+{
+	return f_hipStreamCreateWithFlags(s, 0);
+}
+static int f_hipStreamDestroy(hipStream_t s)
+{
+	(void)s;
+	fake_log("hipStreamDestroy");
+	return 0;
+}
+/* Asking lets one step run, so that polling ends. */
+static int f_hipStreamQuery(hipStream_t s)
+{
+	(void)s;
+	if (fake.stuck || fake.n_queue == 0)
+		return fake.stuck ? hipErrorNotReady : hipSuccess;
+	fake_run(&fake.queue[0]);
+	memmove(&fake.queue[0], &fake.queue[1], (size_t)--fake.n_queue * sizeof fake.queue[0]);
+	return hipErrorNotReady;
+}
+static int f_hipStreamSynchronize(hipStream_t s)
+{
+	(void)s;
+	return fake_drain();
+}
+static int f_hipDeviceSynchronize(void)
+{
+	fake_log("hipDeviceSynchronize");
+	return fake_drain();
+}
+static int f_hipStreamBeginCapture(hipStream_t s, int m)
+{
+	(void)s;
+	(void)m;
+	fake.capturing = ++fake.n_graphs;
+	return 0;
+}
+static int f_hipStreamEndCapture(hipStream_t s, hipGraph_t *g)
+{
+	(void)s;
+	*g = (hipGraph_t)(uintptr_t)fake.capturing;
+	fake.capturing = 0;
+	return 0;
+}
+static int f_hipThreadExchangeStreamCaptureMode(int *m)
+{
+	*m = 0;
+	return 0;
+}
+static int f_hipGraphCreate(hipGraph_t *g, unsigned f)
+{
+	(void)f;
+	*g = (hipGraph_t)(uintptr_t)++fake.n_graphs;
+	return 0;
+}
+static int f_hipGraphAddMemcpyNode1D(hipGraphNode_t *n, hipGraph_t g, hipGraphNode_t *deps,
+				     size_t nd, void *d, void *s, size_t c, int kind)
+{
+	struct fake_graph *x = &fake.graphs[(uintptr_t)g - 1];
+
+	(void)deps;
+	(void)nd;
+	(void)kind;
+	fake_log("hipGraphAddMemcpyNode1D");
+	x->ops[x->n & 15] = (struct fake_op){0, (uintptr_t)d, (uintptr_t)s, c, 0};
+	*n = (hipGraphNode_t)(uintptr_t)((uintptr_t)g * 100 + (uintptr_t)x->n++);
+	return 0;
+}
+static int f_hipGraphAddMemsetNode(hipGraphNode_t *n, hipGraph_t g, hipGraphNode_t *deps, size_t nd,
+				   struct hipMemsetParams *p)
+{
+	struct fake_graph *x = &fake.graphs[(uintptr_t)g - 1];
+
+	(void)deps;
+	(void)nd;
+	x->ops[x->n & 15] =
+	    (struct fake_op){1, (uintptr_t)p->dst, 0, p->width * p->elementSize, (int)p->value};
+	*n = (hipGraphNode_t)(uintptr_t)((uintptr_t)g * 100 + (uintptr_t)x->n++);
+	return 0;
+}
+static int f_hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t e, hipGraphNode_t n, void *d, void *s,
+					       size_t c, int kind)
+{
+	(void)n;
+	(void)kind;
+	fake_log("hipGraphExecMemcpyNodeSetParams1D");
+	fake.graphs[(uintptr_t)e - 1].ops[(uintptr_t)n % 100] =
+	    (struct fake_op){0, (uintptr_t)d, (uintptr_t)s, c, 0};
+	return 0;
+}
+static int f_hipGraphInstantiate(hipGraphExec_t *e, hipGraph_t g, hipGraphNode_t *n, char *l,
+				 size_t s)
+{
+	(void)n;
+	(void)l;
+	(void)s;
+	fake_log("hipGraphInstantiate");
+	fake.graphs[fake.n_graphs] = fake.graphs[(uintptr_t)g - 1];
+	*e = (hipGraphExec_t)(uintptr_t)++fake.n_graphs;
+	return 0;
+}
+static int f_hipGraphLaunch(hipGraphExec_t e, hipStream_t s)
+{
+	struct fake_graph *g = &fake.graphs[(uintptr_t)e - 1];
+
+	(void)s;
+	fake_log("hipGraphLaunch");
+	for (int i = 0; i < g->n; i++)
+		fake_submit(g->ops[i]);
+	return 0;
+}
+static int f_hipGraphDestroy(hipGraph_t g)
+{
+	(void)g;
+	fake_log("hipGraphDestroy");
+	return 0;
+}
+static int f_hipGraphExecDestroy(hipGraphExec_t g)
+{
+	(void)g;
+	fake_log("hipGraphExecDestroy");
+	return 0;
+}
+static int f_hipModuleLoadData(hipModule_t *m, void *image)
+{
+	(void)image;
+	fake_log("hipModuleLoadData");
+	*m = (hipModule_t)(uintptr_t)(5000 + fake.handles++);
+	return 0;
+}
+static int f_hipModuleUnload(hipModule_t m)
+{
+	(void)m;
+	return 0;
+}
+static int f_hipModuleGetFunction(hipFunction_t *f, hipModule_t m, const char *name)
+{
+	(void)m;
+	*f = (hipFunction_t)(uintptr_t)(name[0] == 'f' ? 1 : 2);
+	return 0;
+}
+/* The kernel: (ptr, u32 n, u32 value), little endian, one behind the other. */
+static int f_hipModuleLaunchKernel(hipFunction_t f, unsigned gx, unsigned gy, unsigned gz,
+				   unsigned bx, unsigned by, unsigned bz, unsigned lds,
+				   hipStream_t s, void **params, void **extra)
+{
+	uint64_t p;
+	uint32_t n, v;
+
+	(void)f, (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)lds, (void)s;
+	fake_log("hipModuleLaunchKernel");
+	const unsigned char *a = params == NULL ? extra[1] : params[0];
+	memcpy(&p, a, 8);
+	memcpy(&n, a + 8, 4);
+	memcpy(&v, a + 12, 4);
+	if (p == 0)
+		return 0;
+	return fake_submit((struct fake_op){2, p, 0, n, (int)v});
+}
+static int f_hipEventCreateWithFlags(hipEvent_t *e, unsigned f)
+{
+	(void)f;
+	*e = (hipEvent_t)(uintptr_t)(9000 + fake.handles++);
+	return 0;
+}
+static int f_hipEventRecord(hipEvent_t e, hipStream_t s)
+{
+	(void)e;
+	(void)s;
+	return 0;
+}
+static int f_hipEventDestroy(hipEvent_t e)
+{
+	(void)e;
+	return 0;
+}
+static int f_hipStreamWaitEvent(hipStream_t s, hipEvent_t e, unsigned f)
+{
+	(void)s;
+	(void)e;
+	(void)f;
+	fake_log("hipStreamWaitEvent");
+	return 0;
+}
+static int f_hipGetLastError(void)
+{
+	return 0;
+}
+
+#define FAKE_FN(x) hip->fn[HRR_API_##x] = (void *)f_##x
+static void fake_hip(struct hrr_hip *hip)
+{
+	for (int i = 0; i < fake.n_dev; i++)
+		if (fake.dev[i].live)
+			free(fake.dev[i].bytes);
+	memset(&fake, 0, sizeof fake);
+	memset(hip, 0, sizeof *hip);
+	hip->major = 5;
+	FAKE_FN(hipInit);
+	FAKE_FN(hipGetDeviceCount);
+	FAKE_FN(hipMalloc);
+	FAKE_FN(hipFree);
+	FAKE_FN(hipHostMalloc);
+	FAKE_FN(hipHostFree);
+	FAKE_FN(hipHostRegister);
+	FAKE_FN(hipHostUnregister);
+	FAKE_FN(hipHostGetDevicePointer);
+	FAKE_FN(hipMemcpy);
+	FAKE_FN(hipMemcpyAsync);
+	FAKE_FN(hipMemset);
+	FAKE_FN(hipMemsetAsync);
+	FAKE_FN(hipStreamCreate);
+	FAKE_FN(hipStreamCreateWithFlags);
+	FAKE_FN(hipStreamDestroy);
+	FAKE_FN(hipStreamQuery);
+	FAKE_FN(hipStreamSynchronize);
+	FAKE_FN(hipDeviceSynchronize);
+	FAKE_FN(hipStreamBeginCapture);
+	FAKE_FN(hipStreamEndCapture);
+	FAKE_FN(hipThreadExchangeStreamCaptureMode);
+	FAKE_FN(hipGraphCreate);
+	FAKE_FN(hipGraphAddMemcpyNode1D);
+	FAKE_FN(hipGraphAddMemsetNode);
+	FAKE_FN(hipGraphExecMemcpyNodeSetParams1D);
+	FAKE_FN(hipGraphInstantiate);
+	FAKE_FN(hipGraphLaunch);
+	FAKE_FN(hipGraphDestroy);
+	FAKE_FN(hipGraphExecDestroy);
+	FAKE_FN(hipModuleLoadData);
+	FAKE_FN(hipModuleUnload);
+	FAKE_FN(hipModuleGetFunction);
+	FAKE_FN(hipModuleLaunchKernel);
+	FAKE_FN(hipEventCreateWithFlags);
+	FAKE_FN(hipEventRecord);
+	FAKE_FN(hipEventDestroy);
+	FAKE_FN(hipStreamWaitEvent);
+	FAKE_FN(hipGetLastError);
+}
+
+/* --- a replay driven line by line ------------------------------------------------ */
+
+struct rig {
+	struct hrr_hip hip;
+	struct hrr_replay_options opt;
+	struct hrr_replay *r;
+	struct hrr_blobs *blobs;
+	struct hrr_record rec;
+	struct hrr_diag diag;
+	struct hrr_faults faults;
+	char dir[64];
+	char text[1024]; /* of the last outcome that had any */
+	uint64_t seq, line;
+	int rc; /* of the last record */
+	struct hrr_verdict v;
+};
+
+static void rig_outcome(void *self, const struct hrr_outcome *o)
+{
+	struct rig *g = self;
+
+	if (o->text != NULL)
+		snprintf(g->text, sizeof g->text, "%s", o->text);
+}
+
+/* Options may be set in g->opt and faults in g->faults before; the rest is made anew. */
+static inline void rig_start(struct rig *g)
+{
+	fake_hip(&g->hip);
+	snprintf(g->dir, sizeof g->dir, "/tmp/hrr-replay-XXXXXX");
+	if (mkdtemp(g->dir) == NULL || hrr_blobs_open(&g->blobs, g->dir, true, &g->diag) < 0)
+		exit(1);
+	g->opt.outcome = rig_outcome;
+	g->opt.self = g;
+	g->seq = g->line = 0;
+	g->text[0] = '\0';
+	hrr_fault_install(&g->faults, &g->hip);
+	if (hrr_replay_new(&g->r, &g->hip, &g->opt, g->blobs, &g->diag) < 0)
+		g->r = NULL;
+}
+
+static inline const char *rig_blob(struct rig *g, const void *data, size_t n)
+{
+	static char text[4][HRR_ID_TEXT + 1];
+	static int at;
+	struct hrr_id id;
+
+	at = (at + 1) & 3;
+	if (hrr_blobs_put(g->blobs, data, n, &id, &g->diag) < 0)
+		exit(1);
+	hrr_id_text(&id, text[at]);
+	return text[at];
+}
+
+static inline const char *rig_bytes(struct rig *g, int value, size_t n)
+{
+	unsigned char *p = malloc(n);
+
+	memset(p, value, n);
+	const char *s = rig_blob(g, p, n);
+	free(p);
+	return s;
+}
+
+TAP_PRINTF(2, 3) static int rig_line(struct rig *g, const char *fmt, ...)
+{
+	char line[4096];
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	g->line++;
+	if (hrr_record_parse(&g->rec, line, (size_t)n, &g->diag) < 0) {
+		diag("bad test line: %s: %s", line, g->diag.what);
+		exit(1);
+	}
+	g->rec.lineno = g->line;
+	g->diag.what[0] = '\0';
+	return g->rc = hrr_replay_record(g->r, &g->rec, &g->diag);
+}
+
+/* {"seq":N,"tid":1,"api":API,"args":{ARGS} MORE}; MORE begins with a comma. */
+TAP_PRINTF(3, 4) static int rig_call(struct rig *g, const char *api, const char *fmt, ...)
+{
+	char rest[3072];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(rest, sizeof rest, fmt, ap);
+	va_end(ap);
+	g->seq++;
+	return rig_line(g,
+			"{\"seq\":%llu,\"t\":%llu,\"dur\":1,\"tid\":1,\"api\":\"%s\",\"args\":{%s",
+			(unsigned long long)g->seq, (unsigned long long)g->seq * 10, api, rest);
+}
+
+/* An output of the last call: n bytes of value at addr. node 0: none. */
+static inline int rig_output(struct rig *g, uint64_t addr, int value, size_t n, unsigned node)
+{
+	char extra[32] = "";
+
+	if (node != 0)
+		snprintf(extra, sizeof extra, "\"node\":%u,", node);
+	return rig_line(g,
+			"{\"output\":%llu,%s\"t\":1,\"tid\":1,\"addr\":\"0x%llx\",\"size\":%zu,"
+			"\"blob\":\"%s\"}",
+			(unsigned long long)g->seq, extra, (unsigned long long)addr, n,
+			rig_bytes(g, value, n));
+}
+
+static inline void rig_end(struct rig *g)
+{
+	char cmd[128];
+
+	if (g->r != NULL) {
+		hrr_replay_finish(g->r, &g->diag);
+		g->v = *hrr_replay_verdict(g->r);
+		hrr_replay_free(g->r);
+		g->r = NULL;
+	}
+	hrr_record_release(&g->rec);
+	hrr_blobs_close(g->blobs);
+	snprintf(cmd, sizeof cmd, "rm -rf %s", g->dir);
+	if (system(cmd) != 0)
+		diag("%s is left", g->dir);
+}
+
+static inline int log_count(const char *name)
+{
+	int n = 0;
+	size_t len = strlen(name);
+
+	for (const char *s = fake.log; (s = strstr(s, name)) != NULL; s += len)
+		n += s[len] == ' ' && (s == fake.log || s[-1] == ' ');
+	return n;
+}
+
+static inline int live_registrations(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < fake.n_reg; i++)
+		n += fake.reg[i].live;
+	return n;
+}
+
+#endif
