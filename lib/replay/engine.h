@@ -53,6 +53,7 @@ struct hrr_mem {
 	uint64_t pending; /* seq of the last device work queued that writes here, for host memory */
 	uint64_t pending_stream;	/* key of its stream */
 	uint32_t graph_refs;		/* graphs and executables that use it */
+	uint64_t freed_seq, freed_line; /* record that took it out of the map */
 	bool dead;			/* out of the map; storage may still be there */
 	bool described;			/* to the CPU run time */
 	struct hrr_registration *reg;	/* registered: which */
@@ -224,7 +225,8 @@ struct hrr_replay {
 	struct hrr_diag diag; /* what the failing call had to say */
 	bool trouble;	      /* the failure is not the recorded call's: replay ends with 2 */
 	bool finished, abandoned, timed_out;
-	bool no_query; /* the run time has no hipStreamQuery */
+	bool late_failure; /* a release that was put off failed since the last record */
+	bool no_query;	   /* the run time has no hipStreamQuery */
 
 	int n_devices, device; /* current live device */
 	bool used[HRR_MAX_DEVICES];
@@ -446,6 +448,7 @@ int hrr_stage_trim(struct hrr_replay *r);
 int hrr_defer(struct hrr_replay *r, enum hrr_deferred_kind kind, struct hrr_event *ev,
 	      uint64_t recorded, uint64_t live, struct hrr_registration *reg);
 int hrr_run_deferred(struct hrr_replay *r);
+void hrr_late_failure(struct hrr_replay *r, const char *api, uint64_t seq, uint64_t line);
 
 /* launch.c, module.c */
 int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev);

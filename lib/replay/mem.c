@@ -61,6 +61,8 @@ void hrr_mem_drop(struct hrr_replay *r, struct hrr_mem *m, uint64_t seq)
 	r->past[r->n_past++ % HRR_PAST] =
 	    (struct hrr_past){m->base, m->size, seq, r->line, m->kind};
 	m->dead = true;
+	m->freed_seq = seq;
+	m->freed_line = r->line;
 	m->next = r->dead;
 	r->dead = m;
 }
@@ -100,8 +102,6 @@ static int mem_free(struct hrr_replay *r, struct hrr_mem *m)
 
 int hrr_mem_reap(struct hrr_replay *r)
 {
-	int rc = 0;
-
 	for (struct hrr_mem **at = &r->dead; *at != NULL;) {
 		struct hrr_mem *m = *at;
 		if (m->graph_refs != 0) {
@@ -109,11 +109,12 @@ int hrr_mem_reap(struct hrr_replay *r)
 			continue;
 		}
 		*at = m->next;
-		int e = mem_free(r, m);
-		if (rc == 0)
-			rc = e;
+		uint64_t seq = m->freed_seq, line = m->freed_line;
+		const char *api = m->how == HRR_FREE_HOST ? "hipHostFree" : "hipFree";
+		if (mem_free(r, m) < 0)
+			hrr_late_failure(r, api, seq, line);
 	}
-	return rc;
+	return 0;
 }
 
 /* --- fresh memory ---------------------------------------------------------- */

@@ -50,19 +50,35 @@ static int run_one(struct hrr_replay *r, struct hrr_deferred *d)
 			      (unsigned long long)d->recorded, hrr_error_text(e, buf));
 }
 
+/* A release that was put off has failed: the outcome is its own, whatever is in hand now. */
+void hrr_late_failure(struct hrr_replay *r, const char *api, uint64_t seq, uint64_t line)
+{
+	struct hrr_outcome o = {.kind = HRR_FAILED,
+				.line = line,
+				.seq = seq,
+				.node = -1,
+				.api = api,
+				.text = r->diag.what};
+
+	hrr_report(r, &o);
+	r->diag.what[0] = '\0';
+	r->late_failure = true;
+}
+
 int hrr_run_deferred(struct hrr_replay *r)
 {
-	int rc = 0;
+	static const char *const names[] = {[HRR_DEFER_UNREGISTER] = "hipHostUnregister",
+					    [HRR_DEFER_MODULE] = "hipModuleUnload",
+					    [HRR_DEFER_STREAM] = "hipStreamDestroy"};
 
 	while (r->deferred != NULL) {
 		struct hrr_deferred *d = r->deferred;
 		r->deferred = d->next;
 		if (r->deferred == NULL)
 			r->deferred_end = &r->deferred;
-		int e = run_one(r, d);
-		if (rc == 0)
-			rc = e;
+		if (run_one(r, d) < 0)
+			hrr_late_failure(r, names[d->kind], d->seq, d->line);
 		free(d);
 	}
-	return rc;
+	return 0;
 }

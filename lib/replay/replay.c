@@ -292,6 +292,11 @@ int hrr_replay_record(struct hrr_replay *r, const struct hrr_record *rec, struct
 		default:
 			break;
 		}
+	if (rc == 0 && r->late_failure && !r->opt.keep_going) {
+		r->v.stopped = true;
+		rc = 1;
+	}
+	r->late_failure = false;
 	if (rc < 0) {
 		r->v.stopped = r->v.trouble = true;
 		r->timed_out = rc == -ETIMEDOUT;
