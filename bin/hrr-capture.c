@@ -121,17 +121,16 @@ static void set_signals(void)
 	sigaction(SIGPIPE, &a, NULL);
 }
 
-/* NAME=first[:old] in front of what is there. */
-static void prepend_env(const char *name, const char *first, char sep)
+/* Adds to a list of paths, in front of what is there or behind. */
+static void add_env(const char *name, const char *path, bool front)
 {
 	const char *old = getenv(name);
 	struct hrr_buf b = {0};
 
-	hrr_buf_adds(&b, first);
-	if (old != NULL && old[0] != '\0') {
-		hrr_buf_addc(&b, sep);
-		hrr_buf_adds(&b, old);
-	}
+	if (old == NULL || old[0] == '\0')
+		hrr_buf_adds(&b, path);
+	else
+		hrr_buf_addf(&b, "%s:%s", front ? path : old, front ? old : path);
 	if (hrr_buf_str(&b) == NULL)
 		tool_no_memory();
 	setenv(name, b.data, 1);
@@ -149,15 +148,15 @@ static void child_environment(const char *scratch)
 		tool_die(path, 0, "cannot be used: %s", strerror(errno));
 	if (strpbrk(path, " :") != NULL)
 		tool_die(path, 0, "cannot be preloaded: the loader splits at spaces and colons");
-	prepend_env("LD_PRELOAD", path, ':');
+	add_env("LD_PRELOAD", path, false); /* a sanitizer's run time must stay first */
 	snprintf(path, sizeof path, "%s/libhrr-audit.so", libdir);
 	if (access(path, R_OK) == 0)
-		prepend_env("LD_AUDIT", path, ':');
+		add_env("LD_AUDIT", path, false);
 	if (strcmp(device, "emu") == 0) {
 		snprintf(path, sizeof path, "%s/emu", libdir);
 		if (access(path, R_OK) != 0)
 			tool_die(path, 0, "no CPU run time: %s", strerror(errno));
-		prepend_env("LD_LIBRARY_PATH", path, ':');
+		add_env("LD_LIBRARY_PATH", path, true);
 	}
 	setenv(HRR_ENV_DIR, scratch, 1);
 }

@@ -95,7 +95,7 @@ bool hrr_copy_describe(enum hrr_api api, const uint64_t *a, struct hrr_copy_op *
 	const struct shape *s = shape_of(api);
 
 	*op = (struct hrr_copy_op){.kind = s->kind >= 0 ? (int)a[s->kind] : -1,
-				   .stream = s->stream >= 0 ? a[s->stream] : 0,
+				   .stream = hrr_stream_of(api, s->stream >= 0 ? a[s->stream] : 0),
 				   .async = s->stream >= 0 && row->sync == HRR_SYNC_NONE,
 				   .dst_param = (uint8_t)s->dst,
 				   .src_param = (uint8_t)s->src};
@@ -254,7 +254,7 @@ void hrr_copy_leave(struct hrr_call *c)
 				/* A synchronous copy by the null stream ends what was before it. */
 				if (hrr_api_table[c->api].sync == HRR_SYNC_COPY &&
 				    e.dir != HRR_DIR_D2D)
-					hrr_pending_stream(c, 0);
+					hrr_pending_stream(c, op.stream);
 				else if (hrr_api_table[c->api].sync == HRR_SYNC_STREAM)
 					hrr_pending_stream(c, op.stream);
 			}

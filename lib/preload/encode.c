@@ -185,11 +185,11 @@ void hrr_encode_args(struct hrr_thread *t, const struct hrr_call *c, bool left)
 
 /* --- which calls need more ------------------------------------------------- */
 uint8_t hrr_hook_of[HRR_API_COUNT];
+bool hrr_per_thread[HRR_API_COUNT];
 
 static enum hrr_hook hook_of(enum hrr_api api)
 {
 	const struct hrr_api_row *row = &hrr_api_table[api];
-	struct hrr_copy_op op;
 
 	switch (row->cls) {
 	case HRR_CLASS_COPY:
@@ -220,7 +220,8 @@ static enum hrr_hook hook_of(enum hrr_api api)
 	default:
 		break;
 	}
-	if (api == HRR_API_hipGetProcAddress)
+	if (api == HRR_API_hipGetProcAddress || api == HRR_API_hipGetProcAddress_spt ||
+	    api == HRR_API_hipGetDriverEntryPoint || api == HRR_API_hipGetDriverEntryPoint_spt)
 		return HRR_HOOK_PROC;
 	if (api == HRR_API_hipGetSymbolAddress || api == HRR_API_hipGetSymbolSize)
 		return HRR_HOOK_SYMBOL;
@@ -229,7 +230,6 @@ static enum hrr_hook hook_of(enum hrr_api api)
 	if (row->cls == HRR_CLASS_STREAM || row->cls == HRR_CLASS_EVENT ||
 	    row->cls == HRR_CLASS_VALUE)
 		return HRR_HOOK_STREAM;
-	(void)op;
 	return HRR_HOOK_NONE;
 }
 
@@ -240,7 +240,10 @@ void hrr_tables_init(void)
 	if (done)
 		return;
 	plan();
-	for (int i = 0; i < HRR_API_COUNT; i++)
+	for (int i = 0; i < HRR_API_COUNT; i++) {
+		size_t n = strlen(hrr_api_table[i].name);
 		hrr_hook_of[i] = (uint8_t)hook_of((enum hrr_api)i);
+		hrr_per_thread[i] = n > 4 && strcmp(hrr_api_table[i].name + n - 4, "_spt") == 0;
+	}
 	done = true;
 }

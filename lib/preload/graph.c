@@ -107,28 +107,34 @@ static void append(struct items *to, const struct items *from)
 	}
 }
 
-static struct entry *capture_of(uint64_t member)
+static struct entry *capture_of(uint64_t which)
 {
 	for (struct entry *e = entries; e != NULL; e = e->next)
 		for (unsigned i = 0; e->which == CAPTURE && i < e->n_members; i++)
-			if (e->members[i] == member)
+			if (e->members[i] == which)
 				return e;
 	return NULL;
 }
 
-static void join(struct entry *e, uint64_t member)
+static void join(struct entry *e, uint64_t which)
 {
 	for (unsigned i = 0; i < e->n_members; i++)
-		if (e->members[i] == member)
+		if (e->members[i] == which)
 			return;
 	if (e->n_members < sizeof e->members / sizeof *e->members)
-		e->members[e->n_members++] = member;
+		e->members[e->n_members++] = which;
+}
+
+/* The thread's own stream has one handle for all threads. */
+static uint64_t member(uint64_t stream)
+{
+	return stream == 2 ? (uintptr_t)&hrr_self : stream;
 }
 
 bool hrr_capturing(uint64_t stream)
 {
 	pthread_mutex_lock(&lock);
-	bool yes = capture_of(stream) != NULL;
+	bool yes = capture_of(member(stream)) != NULL;
 	pthread_mutex_unlock(&lock);
 	return yes;
 }
@@ -138,16 +144,16 @@ void hrr_graph_event(uint64_t event, uint64_t stream, bool wait)
 	uint64_t key = event | (uint64_t)1 << 63;
 
 	pthread_mutex_lock(&lock);
-	struct entry *e = capture_of(wait ? key : stream);
+	struct entry *e = capture_of(wait ? key : member(stream));
 	if (e != NULL)
-		join(e, wait ? stream : key);
+		join(e, wait ? member(stream) : key);
 	pthread_mutex_unlock(&lock);
 }
 
 void hrr_capture_copy(struct hrr_call *c, const struct hrr_copy_op *op, enum hrr_dir dir)
 {
 	pthread_mutex_lock(&lock);
-	struct entry *e = capture_of(op->stream);
+	struct entry *e = capture_of(member(op->stream));
 	struct item *x = e != NULL ? add(&e->items) : NULL;
 	if (x != NULL)
 		*x = (struct item){.seq = hrr_seq(c), .copy = true, .dir = dir, .op = *op};
@@ -178,7 +184,7 @@ void hrr_capture_launch(struct hrr_call *c, const struct hrr_launch_args *l)
 	if (x.n_hosts == 0)
 		return;
 	pthread_mutex_lock(&lock);
-	struct entry *e = capture_of(l->stream);
+	struct entry *e = capture_of(member(l->stream));
 	struct item *to = e != NULL ? add(&e->items) : NULL;
 	if (to != NULL)
 		*to = x;
@@ -190,10 +196,20 @@ static uint64_t out(const struct hrr_call *c, int k)
 	return c->a[k] != 0 ? *(const uint64_t *)(uintptr_t)c->a[k] : 0;
 }
 
+static bool is_launch(enum hrr_api api)
+{
+	return api == HRR_API_hipGraphLaunch || api == HRR_API_hipGraphLaunch_spt;
+}
+
 static bool is_kernel(enum hrr_api api)
 {
 	return api == HRR_API_hipGraphAddKernelNode || api == HRR_API_hipGraphKernelNodeSetParams ||
 	       api == HRR_API_hipGraphExecKernelNodeSetParams;
+}
+
+static uint64_t launch_stream(const struct hrr_call *c)
+{
+	return hrr_stream_of(c->api, c->a[1]);
 }
 
 /* --- launching -------------------------------------------------------------- */
@@ -238,14 +254,15 @@ static void after(struct hrr_call *c, const struct item *x)
 		struct hrr_rect r = {w.size, 1, 1, w.size, w.size};
 		if (w.host == NULL)
 			continue;
-		hrr_pending_add(hrr_seq(c), x->seq, w.base, &r, w.host, true, c->a[1]);
+		hrr_pending_add(hrr_seq(c), x->seq, w.base, &r, w.host, true, launch_stream(c));
 		hrr_host_unref(w.host);
 	}
 	if (!x->copy || (x->dir != HRR_DIR_D2H && x->dir != HRR_DIR_H2H))
 		return;
 	struct hrr_where w = hrr_where_is(x->op.dst);
 	hrr_pending_att(c, x->seq, x->op.dst, hrr_rect_bytes(&x->op.drect));
-	hrr_pending_add(hrr_seq(c), x->seq, x->op.dst, &x->op.drect, w.host, false, c->a[1]);
+	hrr_pending_add(hrr_seq(c), x->seq, x->op.dst, &x->op.drect, w.host, false,
+			launch_stream(c));
 	if (w.host != NULL)
 		hrr_host_unref(w.host);
 }
@@ -269,8 +286,8 @@ void hrr_graph_enter(struct hrr_call *c)
 
 	if (is_kernel(c->api) && hrr_launch_describe(c->api, c->a, &l))
 		hrr_kernel_of(c->t, l.stub); /* its records must be out before */
-	if (c->api != HRR_API_hipGraphLaunch || (hrr_proc->hub->options & HRR_OPT_HOST_OFF) != 0 ||
-	    (hrr_n_captures != 0 && hrr_capturing(c->a[1])))
+	if (!is_launch(c->api) || (hrr_proc->hub->options & HRR_OPT_HOST_OFF) != 0 ||
+	    (hrr_n_captures != 0 && hrr_capturing(launch_stream(c))))
 		return;
 	struct items x = items_of(c->a[0]);
 	for (size_t i = 0; i < x.n; i++)
@@ -283,16 +300,17 @@ static void launched(struct hrr_call *c)
 	if (c->snaps != NULL)
 		hrr_snapshots_att(c->t, c->snaps);
 	struct items x = items_of(c->a[0]);
-	if (hrr_n_captures != 0 && hrr_capturing(c->a[1])) { /* a child graph of what is captured */
+	if (hrr_n_captures != 0 &&
+	    hrr_capturing(launch_stream(c))) { /* a child graph of what is captured */
 		pthread_mutex_lock(&lock);
-		struct entry *e = capture_of(c->a[1]);
+		struct entry *e = capture_of(member(launch_stream(c)));
 		if (e != NULL)
 			append(&e->items, &x);
 		pthread_mutex_unlock(&lock);
 		c->flags |= HRR_F_CAPTURED;
 	} else {
 		if (hrr_n_pending != 0)
-			hrr_pending_work(c->a[1]);
+			hrr_pending_work(launch_stream(c));
 		for (size_t i = 0; i < x.n; i++)
 			after(c, &x.v[i]);
 	}
@@ -352,21 +370,25 @@ static void copy_items(enum which to, uint64_t new, enum which from, uint64_t ol
 static void structure(struct hrr_call *c)
 {
 	struct entry *e;
+	uint64_t stream =
+	    member(hrr_stream_of(c->api, c->a[0])); /* where the first parameter is one */
 
 	switch (c->api) {
 	case HRR_API_hipStreamBeginCapture:
-		e = make(CAPTURE, c->a[0]);
+	case HRR_API_hipStreamBeginCapture_spt:
+		e = make(CAPTURE, stream);
 		if (e != NULL) {
-			join(e, c->a[0]);
+			join(e, stream);
 			atomic_fetch_add(&hrr_n_captures, 1);
 		}
 		break;
 	case HRR_API_hipStreamEndCapture:
-		e = find(CAPTURE, c->a[0]);
+	case HRR_API_hipStreamEndCapture_spt:
+		e = find(CAPTURE, stream);
 		if (e == NULL)
 			break;
 		if (hrr_ok(c) && out(c, 1) != 0)
-			copy_items(GRAPH, out(c, 1), CAPTURE, c->a[0], false);
+			copy_items(GRAPH, out(c, 1), CAPTURE, stream, false);
 		drop(e);
 		atomic_fetch_sub(&hrr_n_captures, 1);
 		break;
@@ -417,13 +439,14 @@ void hrr_graph_att(struct hrr_call *c)
 
 	if (is_kernel(c->api) && hrr_launch_describe(c->api, c->a, &l))
 		hrr_kernel_att(c, &l);
-	else if (c->api != HRR_API_hipGraphLaunch && hrr_copy_describe(c->api, c->a, &op) &&
-		 !op.arrays)
+	else if (!is_launch(c->api) && hrr_copy_describe(c->api, c->a, &op) && !op.arrays)
 		c->dir = (uint8_t)hrr_copy_dir(&op);
-	if (!hrr_ok(c) && c->api != HRR_API_hipStreamEndCapture)
+	if (!hrr_ok(c) && c->api != HRR_API_hipStreamEndCapture &&
+	    c->api != HRR_API_hipStreamEndCapture_spt)
 		return;
 	switch (c->api) {
 	case HRR_API_hipGraphLaunch:
+	case HRR_API_hipGraphLaunch_spt:
 		launched(c);
 		return;
 	case HRR_API_hipGraphAddMemcpyNode:

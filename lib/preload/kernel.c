@@ -86,6 +86,11 @@ void hrr_kernel_put(uint64_t handle, struct hrr_kernel_info *k)
 	}
 }
 
+void hrr_kernel_alias(uint64_t handle, uint64_t other)
+{
+	hrr_kernel_put(handle, lookup(other));
+}
+
 void hrr_kernels_drop(const struct hrr_object *o)
 {
 	struct table *t = kernels;

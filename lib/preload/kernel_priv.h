@@ -44,6 +44,8 @@ void hrr_object_map_file(struct hrr_object *o, const char *path);
 
 struct hrr_kernel_info *hrr_kernel_new(struct hrr_object *o, const char *name);
 void hrr_kernel_put(uint64_t handle, struct hrr_kernel_info *k);
+/* handle stands for the kernel another handle (a stub) stands for. */
+void hrr_kernel_alias(uint64_t handle, uint64_t other);
 void hrr_kernels_drop(const struct hrr_object *o);
 
 #endif

@@ -43,6 +43,13 @@ bool hrr_launch_describe(enum hrr_api api, const uint64_t *a, struct hrr_launch_
 		l->params = (const uint64_t *)(uintptr_t)a[9];
 		l->extra = (const uint64_t *)(uintptr_t)a[10];
 		break;
+	case HRR_API_hipModuleLaunchCooperativeKernel:
+		dims(l->grid, a[1], a[2], a[3]);
+		dims(l->block, a[4], a[5], a[6]);
+		l->lds = (uint32_t)a[7];
+		l->stream = a[8];
+		l->params = (const uint64_t *)(uintptr_t)a[9];
+		break;
 	case HRR_API_hipExtModuleLaunchKernel:
 		dims(l->grid, a[1], a[2], a[3]);
 		dims(l->block, a[4], a[5], a[6]);
@@ -69,6 +76,7 @@ bool hrr_launch_describe(enum hrr_api api, const uint64_t *a, struct hrr_launch_
 	default:
 		return false;
 	}
+	l->stream = hrr_stream_of(api, l->stream);
 	l->stub = a[0];
 	return true;
 }

@@ -1,5 +1,6 @@
 #include "lib/preload/preload.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -100,7 +101,10 @@ static void known(struct hrr_call *c, uint64_t base, uint64_t size, enum hrr_mem
 /* A device variable the program asked the address of. */
 void hrr_variable_known(struct hrr_call *c, uint64_t base, uint64_t size)
 {
-	if (hrr_where_is(base).mem != HRR_MEM_NONE)
+	struct hrr_where w = hrr_where_is(base);
+	if (w.host != NULL)
+		hrr_host_unref(w.host);
+	if (w.mem != HRR_MEM_NONE)
 		return;
 	known(c, base, size, HRR_MEM_DEVICE);
 }
@@ -166,12 +170,54 @@ void hrr_free_leave(struct hrr_call *c)
 		return;
 	if (hrr_ok(c)) {
 		hrr_range_att(c->t, c->base, c->size, (enum hrr_mem)c->mem, false);
-		if (c->host != NULL)
+		if (c->host != NULL) {
 			c->gone = true; /* once its outputs are out */
+			atomic_store(&c->host->freed, c->api != HRR_API_hipHostUnregister);
+		}
 		return;
 	}
 	hrr_memory_add(c->base, c->size, (enum hrr_mem)c->mem, c->host);
 	c->host = NULL; /* the map's again */
+}
+
+struct bases {
+	uint64_t *v;
+	size_t n, cap;
+};
+
+static int note_base(void *self, const struct hrr_range *r)
+{
+	struct bases *b = self;
+	enum hrr_mem mem = unpack(r).mem;
+
+	if (mem == HRR_MEM_HSA || mem == HRR_MEM_HSA_HOST || b->n == b->cap)
+		return 0;
+	b->v[b->n++] = r->base;
+	return 0;
+}
+
+void hrr_memory_reset(struct hrr_call *c)
+{
+	struct bases b = {0};
+
+	pthread_mutex_lock(&lock);
+	b.cap = map != NULL ? hrr_ranges_count(map) : 0;
+	b.v = malloc(b.cap * sizeof *b.v + 1);
+	if (b.v != NULL && b.cap != 0)
+		hrr_ranges_each(map, note_base, &b);
+	pthread_mutex_unlock(&lock);
+	for (size_t i = 0; i < b.n; i++) {
+		struct hrr_where w = hrr_memory_del(b.v[i]);
+		if (w.mem == HRR_MEM_NONE)
+			continue;
+		hrr_range_att(c->t, w.base, w.size, w.mem, false);
+		if (w.host == NULL || w.mem == HRR_MEM_ALIAS)
+			continue;
+		atomic_store(&w.host->freed, w.mem != HRR_MEM_REGISTERED);
+		hrr_host_gone(w.host);
+		hrr_host_unref(w.host);
+	}
+	free(b.v);
 }
 
 void hrr_map_enter(struct hrr_call *c)

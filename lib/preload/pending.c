@@ -268,19 +268,23 @@ void hrr_stream_leave(struct hrr_call *c)
 {
 	if (!hrr_ok(c))
 		return;
+	uint64_t stream = hrr_stream_of(c->api, c->a[0]);
 	switch (c->api) {
 	case HRR_API_hipEventRecord:
+	case HRR_API_hipEventRecord_spt:
+	case HRR_API_hipEventRecordWithFlags:
+		stream = hrr_stream_of(c->api, c->a[1]);
 		if (hrr_n_captures != 0)
-			hrr_graph_event(c->a[0], c->a[1], false);
+			hrr_graph_event(c->a[0], stream, false);
 		if (hrr_n_pending != 0)
-			event_recorded(c->a[0], c->a[1]);
+			event_recorded(c->a[0], stream);
 		break;
 	case HRR_API_hipStreamWaitEvent:
 	case HRR_API_hipStreamWaitEvent_spt:
 		if (hrr_n_captures != 0)
-			hrr_graph_event(c->a[1], c->a[0], true);
+			hrr_graph_event(c->a[1], stream, true);
 		if (hrr_n_pending != 0)
-			stream_waits(c->a[0], c->a[1]);
+			stream_waits(stream, c->a[1]);
 		break;
 	case HRR_API_hipEventDestroy:
 		if (hrr_n_pending != 0)
@@ -305,7 +309,11 @@ void hrr_sync_leave(struct hrr_call *c)
 {
 	uint64_t what;
 
-	if (!hrr_ok(c) || hrr_n_pending == 0)
+	if (!hrr_ok(c))
+		return;
+	if (hrr_api_table[c->api].release == -2)
+		hrr_memory_reset(c);
+	if (hrr_n_pending == 0)
 		return;
 	switch (hrr_api_table[c->api].sync) {
 	case HRR_SYNC_DEVICE:
@@ -321,7 +329,7 @@ void hrr_sync_leave(struct hrr_call *c)
 			break;
 		bool event = hrr_api_table[c->api].params[s].handle == HRR_H_EVENT;
 		if (!event) {
-			hrr_pending_stream(c, c->a[s]);
+			hrr_pending_stream(c, hrr_stream_of(c->api, c->a[s]));
 			break;
 		}
 		what = EVENT(c->a[s]);
@@ -394,7 +402,7 @@ void hrr_outputs_write(struct hrr_call *c)
 	for (struct hrr_pending *p = c->outputs; p != NULL;) {
 		struct hrr_pending *next = p->next;
 		/* What hipHostFree took away is nobody's to read any more. */
-		bool freed = c->gone && p->host == c->host && c->api != HRR_API_hipHostUnregister;
+		bool freed = p->host != NULL && p->host->freed;
 		if (freed && p->kernel) {
 			;
 		} else if (p->kernel) {

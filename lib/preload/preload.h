@@ -137,6 +137,11 @@ uint64_t hrr_bytes_file_copy(const char *path, uint64_t *ret_size);
 
 /* --- shim.c, encode.c ---------------------------------------------------- */
 extern uint8_t hrr_hook_of[HRR_API_COUNT];
+extern bool hrr_per_thread[HRR_API_COUNT]; /* _spt: its null stream is the thread's own */
+static inline uint64_t hrr_stream_of(enum hrr_api api, uint64_t stream)
+{
+	return stream == 0 && hrr_per_thread[api] ? 2 : stream; /* hipStreamPerThread */
+}
 void hrr_tables_init(void);
 void hrr_encode_args(struct hrr_thread *t, const struct hrr_call *c, bool left);
 /* Size of one element of a parameter's pointee; 0: not followed. */
@@ -174,6 +179,7 @@ struct hrr_where hrr_where_is(uint64_t addr);
 void hrr_memory_add(uint64_t base, uint64_t size, enum hrr_mem mem, struct hrr_host_range *host);
 struct hrr_where hrr_memory_del(uint64_t base); /* of exactly this base; mem NONE: not there */
 void hrr_memory_forget(void);
+void hrr_memory_reset(struct hrr_call *c); /* the device was reset: nothing is mapped any more */
 static inline bool hrr_mem_device(enum hrr_mem m)
 {
 	return m == HRR_MEM_DEVICE || m == HRR_MEM_MANAGED || m == HRR_MEM_ALIAS ||
@@ -225,6 +231,7 @@ void hrr_launch_leave(struct hrr_call *c);
 void hrr_kernel_forget(void);
 void hrr_symbol_att(struct hrr_call *c, int param);
 void hrr_symbol_prepare(struct hrr_call *c);
+uint64_t hrr_symbol_size(uint64_t address); /* 0: not registered */
 
 struct hrr_launch_args {
 	const uint64_t *params; /* kernelParams, or NULL */
@@ -274,7 +281,8 @@ struct hrr_host_range {
 	uint64_t n_pieces;
 	uint64_t *known; /* hash of each piece as last recorded; 0: never */
 	_Atomic uint32_t refs;
-	_Atomic bool gone;
+	_Atomic bool gone;  /* the run time no longer knows it */
+	_Atomic bool freed; /* nor is the memory there any more: never touched again */
 	pthread_mutex_t lock;
 };
 struct hrr_snapshots;
@@ -284,7 +292,7 @@ void hrr_host_each(void (*each)(void *self, struct hrr_host_range *h), void *sel
 struct hrr_host_range *hrr_host_new(uint64_t base, uint64_t size, enum hrr_mem mem);
 void hrr_host_ref(struct hrr_host_range *h);
 void hrr_host_unref(struct hrr_host_range *h);
-void hrr_host_gone(struct hrr_host_range *h); /* freed or unregistered: never touched again */
+void hrr_host_gone(struct hrr_host_range *h); /* freed or unregistered */
 /* Reads the pieces of [addr, addr + size) of h that changed since they were last recorded. */
 void hrr_host_snapshot(struct hrr_snapshots **s, struct hrr_host_range *h, uint64_t addr,
 		       uint64_t size);

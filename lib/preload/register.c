@@ -160,6 +160,15 @@ void hrr_symbol_prepare(struct hrr_call *c)
 	pthread_mutex_unlock(&hrr_kernel_lock);
 }
 
+uint64_t hrr_symbol_size(uint64_t address)
+{
+	pthread_mutex_lock(&hrr_kernel_lock);
+	struct hrr_symbol_info *s = symbol_at(address);
+	uint64_t size = s != NULL ? s->size : 0;
+	pthread_mutex_unlock(&hrr_kernel_lock);
+	return size;
+}
+
 void hrr_symbol_att(struct hrr_call *c, int param)
 {
 	if (param < 0 || symbols == NULL || !hrr_ok(c))
@@ -192,6 +201,9 @@ static void module_loaded(struct hrr_call *c)
 		hrr_object_map_file(o, (const char *)(uintptr_t)c->a[1]);
 	} else {
 		const void *image = (const void *)(uintptr_t)c->a[1];
+		const struct wrapper *w = image;
+		if (w->magic == WRAPPER_MAGIC) /* hipModuleLoadFatBinary takes either */
+			image = w->binary;
 		hrr_object_copy(o, image); /* the program may free its own now */
 		struct hrr_rect r = {o->size, 1, 1, o->size, o->size};
 		o->file = o->size != 0 ? hrr_bytes_file(image, &r) : HRR_NO_FILE;
@@ -208,12 +220,16 @@ void hrr_module_leave(struct hrr_call *c)
 	case HRR_API_hipModuleLoad:
 	case HRR_API_hipModuleLoadData:
 	case HRR_API_hipModuleLoadDataEx:
+	case HRR_API_hipModuleLoadFatBinary:
 		module_loaded(c);
 		break;
 	case HRR_API_hipModuleGetFunction:
 		hrr_kernel_put(*(const uint64_t *)(uintptr_t)c->a[0],
 			       hrr_kernel_new(hrr_object_find(c->a[1], true),
 					      (const char *)(uintptr_t)c->a[2]));
+		break;
+	case HRR_API_hipGetFuncBySymbol:
+		hrr_kernel_alias(*(const uint64_t *)(uintptr_t)c->a[0], c->a[1]);
 		break;
 	case HRR_API_hipModuleUnload: {
 		struct hrr_object *o = hrr_object_find(c->a[0], true);
@@ -242,7 +258,7 @@ void hrr_module_att(struct hrr_call *c)
 		return;
 	}
 	if (c->api != HRR_API_hipModuleLoad && c->api != HRR_API_hipModuleLoadData &&
-	    c->api != HRR_API_hipModuleLoadDataEx)
+	    c->api != HRR_API_hipModuleLoadDataEx && c->api != HRR_API_hipModuleLoadFatBinary)
 		return;
 	pthread_mutex_lock(&hrr_kernel_lock);
 	struct hrr_object *o = hrr_object_find(*(const uint64_t *)(uintptr_t)c->a[0], true);

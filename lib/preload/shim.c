@@ -158,6 +158,9 @@ static void record_hook(struct hrr_call *c)
 		break;
 	case HRR_HOOK_SYMBOL:
 		hrr_symbol_att(c, hrr_api_param(c->api, "symbol", 6));
+		if (hrr_ok(c) && c->api == HRR_API_hipGetSymbolAddress && c->a[0] != 0)
+			hrr_variable_known(c, *(const uint64_t *)(uintptr_t)c->a[0],
+					   hrr_symbol_size(c->a[1]));
 		break;
 	case HRR_HOOK_GRAPH:
 		hrr_graph_att(c);
@@ -171,7 +174,7 @@ static void record_hook(struct hrr_call *c)
 	case HRR_HOOK_SET:
 		if (hrr_n_pending != 0) {
 			int s = hrr_api_param(c->api, "stream", 6);
-			hrr_pending_work(s >= 0 ? c->a[s] : 0);
+			hrr_pending_work(hrr_stream_of(c->api, s >= 0 ? c->a[s] : 0));
 		}
 		break;
 	default:
