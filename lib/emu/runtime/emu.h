@@ -7,9 +7,25 @@
 /*
  * What the CPU run time tells beyond the HIP ABI. The functions are exported by
  * libhrr-emu.so and found with dlsym in the loaded libamdhip64 stand-in's
- * process (dlsym(RTLD_DEFAULT) or a handle of libhrr-emu.so), so that a program
+ * process (dlsym(RTLD_DEFAULT) or a handle of the stand-in), so that a program
  * that uses them runs against any HIP run time. Nothing else may be linked from
  * that library.
+ */
+
+/*
+ * Settings, read from the environment at the first call (sizes may end in K, M, G, T):
+ *   HRR_EMU_ARCH=gfx90a    what the devices are; otherwise the first architecture of the
+ *			    program's first fat binary or module that is emulated
+ *   HRR_EMU_DEVICES=1	    0 to 16
+ *   HRR_EMU_MEMORY=N	    bytes per device; otherwise what a product of that kind has
+ *   HRR_EMU_THREADS=N	    CPU threads per launch; otherwise all CPUs
+ *   HRR_EMU_SCHED=eager    or late, random:SEED, async: when queued work runs (sched.h)
+ *   HRR_EMU_FILL=0	    byte that fresh memory, LDS and scratch hold
+ *   HRR_EMU_BUDGET=50000000000  wave-instructions per launch, 0: no limit
+ *   HRR_EMU_REPORTS=8	    places of faults printed; all are counted
+ *   HRR_EMU_REREGISTER=accept	or refuse: registering registered host memory again
+ *   HRR_EMU_TRAP=abort	    or error: what assert and abort in a kernel do
+ *   HRR_EMU_VERBOSE=0	    1: also says what was refused, and calls not supported, once each
  */
 
 #define HRR_EMU_MAX_APPROX 64

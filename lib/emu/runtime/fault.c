@@ -112,10 +112,10 @@ static void one_fault(const struct isa_fault *f, const struct hrr_kernel *k,
 	hrr_buf_addx(&b, f->address);
 	hrr_buf_addc(&b, '\n');
 	where(&b, k, image, f->pc, f->text);
-	hrr_buf_addf(&b, "  workgroup (%u,%u,%u) wave %u lane %u work-item (%u,%u,%u); %d lanes\n",
+	hrr_buf_addf(&b, "  workgroup (%u,%u,%u) wave %u lane %u work-item (%u,%u,%u); %d lane%s\n",
 		     f->workgroup[0], f->workgroup[1], f->workgroup[2], f->wave, f->lane,
-		     f->workitem[0], f->workitem[1], f->workitem[2],
-		     __builtin_popcountll(f->lanes));
+		     f->workitem[0], f->workitem[1], f->workitem[2], __builtin_popcountll(f->lanes),
+		     __builtin_popcountll(f->lanes) == 1 ? "" : "s");
 	if (f->space != ISA_LDS && f->space != ISA_SCRATCH)
 		range_explain(&b, f->address, f->size, device);
 	emit(&b, &(struct hrr_emu_fault){k->name, f->pc, f->address, f->size, f->access, NULL},

@@ -150,7 +150,7 @@ hipError_t emu_ret(hipError_t e)
 	return e;
 }
 
-static void say(const char *fmt, va_list ap)
+HRR_PRINTF(1, 0) static void say(const char *fmt, va_list ap)
 {
 	char line[1024];
 	int n = snprintf(line, sizeof line, "hrr-emu: ");
