@@ -19,8 +19,10 @@
  * processes did as an archive or a stream. */
 
 static const char usage[] =
-    "usage: hrr-capture [-q] [-d DEVICE] [-o DIR] [OPTION...] [--] COMMAND [ARG...]\n"
-    "   or: hrr-capture [-q] [-d DEVICE] -o - [-b DIR] [OPTION...] [--] COMMAND [ARG...]\n"
+    "usage: hrr-capture [-q] [-d DEVICE] [-o DIR] [OPTION ...] [--] COMMAND\n"
+    "                   [ARG ...]\n"
+    "   or: hrr-capture [-q] [-d DEVICE] -o - [-b DIR] [OPTION ...] [--] COMMAND\n"
+    "                   [ARG ...]\n"
     "   or: hrr-capture --recover DIR\n"
     "\n"
     "Records the HIP calls of COMMAND and of every process it starts.\n"

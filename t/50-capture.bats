@@ -260,6 +260,21 @@ pick() { jq -r "$1"; }
 	events a.hrr | jq -r 'select(.seq).seq' | awk '$1 != NR { bad = 1 } END { exit bad || NR == 0 || NR == 100000 }'
 }
 
+@test "capture: no call of its own reaches the run time" {
+	local what
+	for what in "small 10" "copies 3 100000" "pinned 2" "threads 20"; do
+		rm -rf a.hrr
+		# shellcheck disable=SC2086
+		STUB_COUNT=$T/plain "$STUB/calls" $what
+		# shellcheck disable=SC2086
+		STUB_COUNT=$T/recorded run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" $what
+		status_is 0
+		[ "$(cat plain)" -gt 0 ]
+		[ "$(cat plain)" -eq "$(cat recorded)" ]
+		[ "$(cat plain)" -eq "$(events a.hrr | grep -c '^{"seq":')" ]
+	done
+}
+
 @test "capture: blobs of every line are in place and right" {
 	need_cmd xxhsum
 	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" copies 20 300
