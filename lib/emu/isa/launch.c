@@ -10,8 +10,7 @@
 #include "lib/emu/isa/internal.h"
 
 /* Instructions a wave runs before others get a turn. */
-#define SLICE 200000
-#define SLICE_COOPERATIVE 20000
+#define SLICE 20000
 /* Workgroups one thread keeps in flight when they wait for one another. */
 #define MAX_LIVE 65536
 #define MAX_THREADS 256
@@ -25,6 +24,7 @@ struct isa_run {
 	_Atomic u64 stop_order;	  /* lowest workgroup that ended the launch */
 	_Atomic u64 instructions; /* of waves that have ended or yielded */
 	_Atomic bool failed;	  /* out of memory in a thread */
+	unsigned n_threads;
 };
 
 static u32 get32(const u8 *p)
@@ -363,93 +363,104 @@ static void stop_at(struct isa_run *r, u64 order)
 		;
 }
 
+/* The groups a thread has in flight; they take turns. */
+struct flight {
+	struct isa_wg **live; /* owned array of owned groups */
+	size_t n, cap;
+	struct isa_wg *spare; /* one that ended, to be used again */
+};
+
+/* Takes one more workgroup. 1 when it did, 0 when there is none left, -ENOMEM. */
+static int admit(struct isa_thread *t, struct flight *f)
+{
+	struct isa_run *const r = t->run;
+	const u64 order = atomic_fetch_add(&r->next, 1);
+	struct isa_wg *g;
+
+	if (order >= r->kernel.n_groups || stopped(r, order))
+		return 0;
+	if (f->n == f->cap) {
+		const size_t cap = f->cap ? 2 * f->cap : 8;
+		struct isa_wg **const list = realloc(f->live, cap * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		f->live = list;
+		f->cap = cap;
+	}
+	g = f->spare ? f->spare : group_new(t);
+	f->spare = NULL;
+	if (!g)
+		return -ENOMEM;
+	group_start(g, t, order);
+	f->live[f->n++] = g;
+	return 1;
+}
+
+/* A turn for each group in flight; ended ones make room. */
+static void turn(struct isa_thread *t, struct flight *f)
+{
+	struct isa_run *const r = t->run;
+
+	for (size_t i = 0; i < f->n;) {
+		struct isa_wg *const g = f->live[i];
+		const enum pass p = stopped(r, g->order) ? PASS_DONE : group_pass(g, t, SLICE);
+
+		if (p == PASS_WAITS) {
+			i++;
+			continue;
+		}
+		if (p == PASS_STOP) {
+			if (g->order < t->order) {
+				t->order = g->order;
+				t->final = t->report;
+			}
+			stop_at(r, g->order);
+		}
+		memmove(&f->live[i], &f->live[i + 1], (f->n - i - 1) * sizeof(*f->live));
+		f->n--;
+		if (f->spare)
+			group_free(f->spare);
+		f->spare = g;
+	}
+}
+
+/*
+ * One group at a time as long as groups end within their slice. Those that do
+ * not may be waiting for one that has not begun: then twice as many come in,
+ * up to a number, from there on a few each turn.
+ */
 static void *thread_main(void *arg)
 {
 	struct isa_thread *const t = arg;
 	struct isa_run *const r = t->run;
-	const u64 slice = r->launch->cooperative ? SLICE_COOPERATIVE : SLICE;
-	struct isa_wg **live = NULL, **list;
-	size_t n = 0, cap = 0;
-	struct isa_wg *spare = NULL;
+	struct flight f = {0};
+	/* cooperative: all of them at once, shared out evenly */
+	const u64 share = (r->kernel.n_groups + r->n_threads - 1) / r->n_threads;
+	size_t want = r->launch->cooperative ? (size_t)share : 1;
 	bool more = true;
 #if defined(__x86_64__)
 	const unsigned csr = _mm_getcsr();
 
 	_mm_setcsr(0x1f80);
 #endif
-	for (;;) {
-		bool waits = false;
+	while (more || f.n) {
+		for (size_t i = 0; more && i < want && f.n < MAX_LIVE; i++) {
+			const int got = admit(t, &f);
 
-		/* one more group when there is none, or when all that are here wait */
-		if (more && n < MAX_LIVE) {
-			const u64 order = atomic_fetch_add(&r->next, 1);
-
-			if (order >= r->kernel.n_groups || stopped(r, order)) {
-				more = false;
-			} else {
-				struct isa_wg *const g = spare ? spare : group_new(t);
-
-				spare = NULL;
-				if (n == cap) {
-					list = realloc(live, (cap ? 2 * cap : 8) * sizeof(*live));
-					if (list) {
-						live = list;
-						cap = cap ? 2 * cap : 8;
-					}
-				}
-				if (!g || n == cap) {
-					group_free(g);
-					atomic_store(&r->failed, true);
-					break;
-				}
-				group_start(g, t, order);
-				live[n++] = g;
-			}
+			if (got < 0)
+				atomic_store(&r->failed, true);
+			more = got > 0;
 		}
-		if (!n)
-			break;
-		while (n && !waits) {
-			waits = true;
-			for (size_t i = 0; i < n;) {
-				struct isa_wg *const g = live[i];
-				enum pass p;
-
-				if (stopped(r, g->order)) {
-					p = PASS_DONE;
-				} else {
-					p = group_pass(g, t, slice);
-				}
-				if (p == PASS_WAITS) {
-					i++;
-					continue;
-				}
-				if (p == PASS_STOP) {
-					if (g->order < t->order) {
-						t->order = g->order;
-						t->final = t->report;
-					}
-					stop_at(r, g->order);
-				}
-				/* its place goes to the next one in order */
-				memmove(&live[i], &live[i + 1], (n - i - 1) * sizeof(*live));
-				n--;
-				if (spare)
-					group_free(spare);
-				spare = g;
-				waits = false;
-			}
-			if (more)
-				break;
-			waits = false;
-		}
+		turn(t, &f);
+		if (!r->launch->cooperative)
+			want = f.n == 0 ? 1 : f.n < 1024 ? f.n : 64;
 	}
 #if defined(__x86_64__)
 	_mm_setcsr(csr);
 #endif
-	for (size_t i = 0; i < n; i++)
-		group_free(live[i]);
-	group_free(spare);
-	free(live);
+	group_free(f.spare);
+	free(f.live);
 	return NULL;
 }
 
@@ -503,6 +514,7 @@ int isa_run(const struct isa_launch *launch, struct isa_report *ret_report)
 		n = MAX_THREADS;
 	if (n > r.kernel.n_groups)
 		n = (unsigned)r.kernel.n_groups;
+	r.n_threads = n;
 	threads = calloc(n, sizeof(*threads));
 	approx = calloc((size_t)(n + 1) * isa_op_count(), sizeof(*approx));
 	if (!threads || !approx)
