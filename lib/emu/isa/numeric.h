@@ -307,10 +307,7 @@ INLINE float ldexp_f32(float x, i32 e)
 }
 INLINE double ldexp_f64(double x, i32 e)
 {
-	return x == 0 || !isfinite(x) ? x + 0.0
-				      : scalbn(x, e > 5000    ? 5000
-						  : e < -5000 ? -5000
-							      : e);
+	return x == 0 || !isfinite(x) ? x + x : scalbn(x, e > 5000 ? 5000 : e < -5000 ? -5000 : e);
 }
 INLINE u32 frexp_exp_f32(u32 a)
 {

@@ -108,7 +108,7 @@ INLINE float rint_even_f32(float f)
 	const float half = t * 0.5f, up = t + 1.0f;
 	const float r = rest > 0.5f || (rest == 0.5f && truncf(half) != half) ? up : t;
 
-	return a < 8388608.0f ? copysignf(r, f) : f + 0.0f * f;
+	return a < 8388608.0f ? copysignf(r, f) : f != f ? f + f : f;
 }
 INLINE double rint_even_f64(double f)
 {
@@ -116,7 +116,7 @@ INLINE double rint_even_f64(double f)
 	const double half = t * 0.5, up = t + 1.0;
 	const double r = rest > 0.5 || (rest == 0.5 && trunc(half) != half) ? up : t;
 
-	return a < 4503599627370496.0 ? copysign(r, f) : isinf(f) ? f : f + 0.0 * f;
+	return a < 4503599627370496.0 ? copysign(r, f) : f != f ? f + f : f;
 }
 /* IEEE 754-2019 minimum and maximum: any NaN wins. */
 INLINE u32 minimum_f32(u32 a, u32 b)
