@@ -138,9 +138,11 @@ static void run(struct work *w)
 	if (!host)
 		rt.running++;
 	emu_thread.in_work = host || outer;
+	/* After a fault the device does nothing more; host functions are still called. */
+	bool go = rt.dev[s->device].sticky == hipSuccess || host;
 	rt_unlock();
 	hipError_t e = hipSuccess;
-	if (rt.dev[s->device].sticky == hipSuccess || host)
+	if (go)
 		e = op_run(&w->op, s->device);
 	rt_lock();
 	last_entry = rt_now();
