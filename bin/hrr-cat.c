@@ -1,4 +1,6 @@
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,13 +10,22 @@
 #include "bin/tool_source.h"
 #include "formats/hrr/export.h"
 #include "lib/store/export.h"
+#include "lib/store/info.h"
+#include "lib/store/pack.h"
+#include "lib/store/verify.h"
 #include "lib/stream/edit.h"
-#include "lib/stream/filter.h"
+#include "lib/stream/tail.h"
+#include "lib/stream/view.h"
 
 static const char usage[] =
-    "usage: hrr-cat [-cqx] [-b DIR] [-e EXPR]... [-o DIR] [--first N] [--format NAME]\n"
-    "               [--last N] [--pid PID] [--regions FILE]... [--no-sidecars]\n"
-    "               [ARCHIVE]\n"
+    "usage: hrr-cat [-cqx] [-b DIR] [-e EXPR]... [--first N] [--last N] [--pid PID]\n"
+    "               [--regions FILE]... [--no-sidecars] [--follow] [--demangle]\n"
+    "               [--info | --text | --csv | --timeline | --verify] [ARCHIVE]\n"
+    "   or: hrr-cat -o DIR [-qx] [-b DIR] [-e EXPR]... [--first N] [--last N]\n"
+    "               [--pid PID] [--regions FILE]... [--no-sidecars]\n"
+    "               [--format NAME] [--redact] [--repair] [ARCHIVE]\n"
+    "   or: hrr-cat --pack [-q] ARCHIVE\n"
+    "   or: hrr-cat --unpack [-q] -o DIR [FILE]\n"
     "\n"
     "Prints the event stream of an archive, of one process's folder or of a file,\n"
     "or of standard input: one JSON object a line.\n"
@@ -27,15 +38,45 @@ static const char usage[] =
     "  -q              no progress\n"
     "  -x              only calls that are not selected\n"
     "  --first N       only the first N calls selected\n"
-    "  --format NAME   of the archive -o writes: jsonl, ours (the default), or hrr8,\n"
-    "                  upstream HRR version 8; what that cannot hold is said\n"
     "  --last N        only the last N calls selected\n"
     "  --pid PID       only the process PID\n"
     "  --regions FILE  one more sidecar, for the first process\n"
     "  --no-sidecars   leave out the archive's own sidecars\n"
+    "  --follow        wait for more while the recorder is running\n"
+    "  --demangle      kernels by their name in C++ (--info --text --csv --timeline)\n"
+    "  --info          what is in it, for people\n"
+    "  --text          a line per record, for people\n"
+    "  --csv           calls and outputs as a table\n"
+    "  --timeline      Chrome's trace format, for Perfetto\n"
+    "  --verify        check every blob: which are missing, damaged or orphaned and\n"
+    "                  which calls that breaks; exit 1 when there are any\n"
+    "  --format NAME   of the archive -o writes: jsonl, ours (the default), or hrr8,\n"
+    "                  upstream HRR version 8; what that cannot hold is said\n"
+    "  --redact        payloads replaced; what the archive still tells is said\n"
+    "  --repair        leave out bad lines and bad blobs, add a missing end\n"
+    "  --pack          the archive as one file (tar, zstd) to standard output\n"
+    "  --unpack        the archive out of such a file\n"
     "  -h, --version   this text; the version\n";
 
-enum { OPT_FIRST = 256, OPT_FORMAT, OPT_LAST, OPT_PID, OPT_REGIONS, OPT_NO_SIDECARS };
+enum {
+	OPT_FIRST = 256,
+	OPT_FORMAT,
+	OPT_LAST,
+	OPT_PID,
+	OPT_REGIONS,
+	OPT_NO_SIDECARS,
+	OPT_FOLLOW,
+	OPT_DEMANGLE,
+	OPT_INFO,
+	OPT_TEXT,
+	OPT_CSV,
+	OPT_TIMELINE,
+	OPT_VERIFY,
+	OPT_REDACT,
+	OPT_REPAIR,
+	OPT_PACK,
+	OPT_UNPACK
+};
 
 static const struct option longs[] = {
     {"first", required_argument, NULL, OPT_FIRST},
@@ -44,34 +85,47 @@ static const struct option longs[] = {
     {"pid", required_argument, NULL, OPT_PID},
     {"regions", required_argument, NULL, OPT_REGIONS},
     {"no-sidecars", no_argument, NULL, OPT_NO_SIDECARS},
+    {"follow", no_argument, NULL, OPT_FOLLOW},
+    {"demangle", no_argument, NULL, OPT_DEMANGLE},
+    {"info", no_argument, NULL, OPT_INFO},
+    {"text", no_argument, NULL, OPT_TEXT},
+    {"csv", no_argument, NULL, OPT_CSV},
+    {"timeline", no_argument, NULL, OPT_TIMELINE},
+    {"verify", no_argument, NULL, OPT_VERIFY},
+    {"redact", no_argument, NULL, OPT_REDACT},
+    {"repair", no_argument, NULL, OPT_REPAIR},
+    {"pack", no_argument, NULL, OPT_PACK},
+    {"unpack", no_argument, NULL, OPT_UNPACK},
     {0},
-};
-
-/* A line that waits until it is known whether its call is among the last. */
-struct waiting {
-	enum hrr_record_kind kind;
-	uint32_t p;
-	uint64_t seq;
-	size_t off, len;
 };
 
 struct cat {
 	struct hrr_source *src;
 	struct hrr_filter *filter;
+	struct hrr_tail *tail; /* --last */
+	/* Where records go: one of these, or standard output. */
 	struct hrr_export *export;
-	struct hrr_hrr8 *hrr8; /* or this one */
-	bool count, live;
-	uint64_t last;
-	struct hrr_buf line;	       /* an edited line */
-	struct hrr_buf queue, text;    /* --last: struct waiting and their lines */
-	size_t queue_from, calls_held; /* first in the queue; calls in it */
-	struct hrr_seqs *dropped;
-	struct hrr_record again, edited;
+	struct hrr_hrr8 *hrr8;
+	struct hrr_view *view;
+	struct hrr_info *info;
+	struct hrr_verify *verify;
+	bool count, live, repair;
+	const char *operand;
+	struct hrr_buf line; /* an edited line, or a view's text */
+	struct hrr_record edited;
 };
 
 static struct hrr_diag diag;
 
-/* --- where a line goes --- */
+/* Nothing half-made stays behind. */
+static _Noreturn void give_up(struct cat *c)
+{
+	hrr_hrr8_close(c->hrr8);
+	hrr_export_free(c->export);
+	tool_die_diag(&diag);
+}
+
+/* --- where a record goes --- */
 
 static struct hrr_blobs *blobs_of(void *self, uint32_t p)
 {
@@ -83,33 +137,33 @@ static void say_lost(void *self, const char *text)
 	tool_say(self, 0, "%s", text);
 }
 
+static void say_repair(void *self, const char *what, const struct hrr_diag *d)
+{
+	(void)self;
+	tool_say(d->operand, d->line, "%s: %s", d->what, what);
+}
+
 static void put_hrr8(struct cat *c, const struct hrr_record *rec, const char *line, size_t len)
 {
 	if (line != NULL) { /* it was edited */
 		if (hrr_record_parse(&c->edited, line, len, &diag) < 0)
-			tool_die_diag(&diag);
+			give_up(c);
 		rec = &c->edited;
 	}
 	if (hrr_hrr8_record(c->hrr8, rec, hrr_source_from_sidecar(c->src), blobs_of, c->src,
-			    &diag) < 0) {
-		hrr_hrr8_close(c->hrr8);
-		tool_die_diag(&diag);
-	}
+			    &diag) < 0)
+		give_up(c);
 }
 
 static void put(struct cat *c, const struct hrr_record *rec, const char *line, size_t len)
 {
-	if (c->count)
-		return;
 	if (c->hrr8 != NULL) {
 		put_hrr8(c, rec, line, len);
 		return;
 	}
 	if (c->export != NULL) {
-		if (hrr_export_record(c->export, c->src, rec, line, len, &diag) < 0) {
-			hrr_export_free(c->export);
-			tool_die_diag(&diag);
-		}
+		if (hrr_export_record(c->export, c->src, rec, line, len, &diag) < 0)
+			give_up(c);
 		return;
 	}
 	tool_write(line != NULL ? line : rec->line, line != NULL ? len : rec->len);
@@ -136,107 +190,34 @@ static void put_header(struct cat *c, const struct hrr_record *rec)
 	put(c, rec, c->line.data, c->line.len);
 }
 
-static void put_end(struct cat *c, const struct hrr_record *rec)
+static int put_record(void *self, const struct hrr_record *rec)
 {
+	struct cat *c = self;
+	int rc = 0;
+
+	if (c->count)
+		return 0;
 	c->line.len = 0;
-	if (hrr_filter_end(c->filter, rec, &c->line) < 0)
+	if (c->info != NULL) {
+		rc = hrr_info_record(c->info, rec);
+	} else if (c->view != NULL || c->verify != NULL) {
+		rc = c->view != NULL ? hrr_view_record(c->view, rec, &c->line)
+				     : hrr_verify_record(c->verify, c->src, rec, &c->line, &diag);
+		if (rc < 0 && c->verify != NULL)
+			tool_die_diag(&diag);
+		tool_write(c->line.data, c->line.len);
+	} else if (rec->kind == HRR_REC_HEADER) {
+		put_header(c, rec);
+	} else if (rec->kind == HRR_REC_END) {
+		rc = hrr_filter_end(c->filter, rec, &c->line);
+		if (rc == 0)
+			put(c, rec, c->line.data, c->line.len);
+	} else {
+		put(c, rec, NULL, 0);
+	}
+	if (rc == -ENOMEM)
 		tool_no_memory();
-	put(c, rec, c->line.data, c->line.len);
-}
-
-/* --- --last: lines wait in a queue from the first call that may be among the last --- */
-
-static struct waiting *at(struct cat *c, size_t i)
-{
-	return &((struct waiting *)(void *)c->queue.data)[i];
-}
-
-static size_t queued(const struct cat *c)
-{
-	return c->queue.len / sizeof(struct waiting);
-}
-
-static void put_waiting(struct cat *c, const struct waiting *w)
-{
-	if (hrr_record_parse(&c->again, c->text.data + w->off, w->len, &diag) < 0)
-		tool_die_diag(&diag); /* it was parsed before */
-	if (w->kind == HRR_REC_HEADER)
-		put_header(c, &c->again);
-	else if (w->kind == HRR_REC_END)
-		put_end(c, &c->again);
-	else
-		put(c, &c->again, NULL, 0);
-}
-
-static void drop_oldest_call(struct cat *c)
-{
-	bool dropped = false;
-
-	for (; c->queue_from < queued(c); c->queue_from++) {
-		struct waiting *w = at(c, c->queue_from);
-		if (w->kind == HRR_REC_CALL) {
-			if (dropped)
-				break;
-			dropped = true;
-			c->calls_held--;
-			hrr_filter_take_back(c->filter, w->kind, w->p);
-			if (hrr_seqs_add(c->dropped, w->p, w->seq) < 0)
-				tool_no_memory();
-		} else if (w->kind == HRR_REC_OUTPUT && hrr_seqs_has(c->dropped, w->p, w->seq)) {
-			hrr_filter_take_back(c->filter, w->kind, w->p);
-		} else {
-			put_waiting(c, w);
-		}
-	}
-	/* Move what is left to the front when half of the memory is spent. */
-	if (c->queue_from > 0 && c->queue_from * 2 >= queued(c)) {
-		size_t base = c->queue_from < queued(c) ? at(c, c->queue_from)->off : c->text.len;
-		size_t rest = queued(c) - c->queue_from;
-		if (rest > 0)
-			memmove(at(c, 0), at(c, c->queue_from), rest * sizeof(struct waiting));
-		c->queue.len = rest * sizeof(struct waiting);
-		memmove(c->text.data, c->text.data + base, c->text.len - base);
-		c->text.len -= base;
-		for (size_t i = 0; i < rest; i++)
-			at(c, i)->off -= base;
-		c->queue_from = 0;
-	}
-}
-
-static void wait_in_line(struct cat *c, const struct hrr_record *rec)
-{
-	struct waiting w = {
-	    .kind = rec->kind, .p = rec->p, .seq = rec->seq, .off = c->text.len, .len = rec->len};
-
-	if (rec->kind == HRR_REC_OUTPUT && hrr_seqs_has(c->dropped, rec->p, rec->seq)) {
-		hrr_filter_take_back(c->filter, rec->kind, rec->p);
-		return;
-	}
-	if (hrr_buf_add(&c->text, rec->line, rec->len) < 0 ||
-	    hrr_buf_add(&c->queue, &w, sizeof w) < 0)
-		tool_no_memory();
-	if (rec->kind == HRR_REC_CALL && ++c->calls_held > c->last)
-		drop_oldest_call(c);
-}
-
-static void end_waiting(struct cat *c)
-{
-	for (size_t i = c->queue_from; i < queued(c); i++) {
-		struct waiting w = *at(c, i);
-		if (w.kind == HRR_REC_OUTPUT && hrr_seqs_has(c->dropped, w.p, w.seq))
-			continue; /* counted when it was queued: its call went later */
-		put_waiting(c, &w);
-	}
-}
-
-/* Outputs of dropped calls that still wait must not be in the counts of the end records. */
-static void settle_waiting(struct cat *c)
-{
-	for (size_t i = c->queue_from; i < queued(c); i++) {
-		struct waiting *w = at(c, i);
-		if (w->kind == HRR_REC_OUTPUT && hrr_seqs_has(c->dropped, w->p, w->seq))
-			hrr_filter_take_back(c->filter, w->kind, w->p);
-	}
+	return rc;
 }
 
 /* --- the loop --- */
@@ -244,48 +225,188 @@ static void settle_waiting(struct cat *c)
 static void cat(struct cat *c)
 {
 	struct hrr_record *rec;
+	uint64_t n = 0;
 	int rc;
 
 	for (;;) {
 		if (c->live && !hrr_source_ready(c->src))
 			tool_flush();
 		rc = hrr_source_next(c->src, &rec, &diag);
+		if (rc == -EINVAL && c->repair) {
+			hrr_export_repaired(c->export, "a line was left out", &diag);
+			continue;
+		}
 		if (rc <= 0)
 			break;
+		if (c->verify != NULL && ++n % 4096 == 0)
+			tool_progress("records", n, 0);
 		int keep = hrr_filter_record(c->filter, rec);
 		if (keep < 0)
 			tool_no_memory();
 		if (keep == 0)
 			continue;
-		if (c->last > 0)
-			wait_in_line(c, rec);
-		else if (rec->kind == HRR_REC_HEADER)
-			put_header(c, rec);
-		else if (rec->kind == HRR_REC_END)
-			put_end(c, rec);
-		else
-			put(c, rec, NULL, 0);
+		rc = c->tail != NULL ? hrr_tail_record(c->tail, rec) : put_record(c, rec);
+		if (rc == -ENOMEM)
+			tool_no_memory();
 	}
-	if (rc < 0) {
-		hrr_hrr8_close(c->hrr8);
-		hrr_export_free(c->export);
+	if (rc < 0)
+		give_up(c);
+	if (c->tail != NULL && hrr_tail_end(c->tail) < 0)
+		tool_no_memory();
+}
+
+/* The C++ library knows how, where it is installed. */
+static int demangle(void *self, const char *name, size_t len, struct hrr_buf *b)
+{
+	static char *(*cxa_demangle)(const char *, char *, size_t *, int *);
+	static bool tried;
+	struct hrr_buf copy = {0};
+	int status = -1, rc = -ENOSYS;
+
+	(void)self;
+	if (!tried) {
+		void *lib = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+		void *symbol = lib != NULL ? dlsym(lib, "__cxa_demangle") : NULL;
+		memcpy(&cxa_demangle, &symbol, sizeof symbol);
+		tried = true;
+		if (cxa_demangle == NULL)
+			tool_say(NULL, 0, "--demangle: libstdc++.so.6 is not here");
+	}
+	/* What follows a '.' (".kd", clones) is no part of a mangled name. */
+	size_t n = 0;
+	while (n < len && name[n] != '.')
+		n++;
+	if (cxa_demangle == NULL || hrr_buf_add(&copy, name, n) < 0 || hrr_buf_str(&copy) == NULL)
+		goto out;
+	char *text = cxa_demangle(copy.data, NULL, NULL, &status);
+	if (text != NULL && status == 0)
+		rc = hrr_buf_adds(b, text) | hrr_buf_add(b, name + n, len - n);
+	free(text);
+out:
+	hrr_buf_release(&copy);
+	return rc < 0 ? rc : 0;
+}
+
+static void show_progress(void *self, uint64_t files, uint64_t of)
+{
+	tool_progress(self, files, of);
+}
+
+/* --- what remains at the end --- */
+
+static int end_verify(struct cat *c, bool whole_stream)
+{
+	struct hrr_verify_sum sum;
+	struct hrr_source_state st;
+
+	c->line.len = 0;
+	if (whole_stream && hrr_verify_orphans(c->verify, c->src, &c->line, &diag) < 0)
 		tool_die_diag(&diag);
+	tool_write(c->line.data, c->line.len);
+	hrr_verify_sum(c->verify, &sum);
+	hrr_source_state(c->src, &st);
+	tool_print("%llu blobs, %llu bytes: %llu missing, %llu damaged, %llu orphaned, "
+		   "%llu records broken; stream %s\n",
+		   (unsigned long long)sum.blobs, (unsigned long long)sum.bytes,
+		   (unsigned long long)sum.missing, (unsigned long long)sum.damaged,
+		   (unsigned long long)sum.orphaned, (unsigned long long)sum.uses,
+		   hrr_source_word(&st));
+	bool whole = st.has_end && st.counts_fit && !st.cut_line && !st.ended_cut;
+	return sum.missing || sum.damaged || sum.orphaned || !whole ? TOOL_NO : TOOL_YES;
+}
+
+static void end_export(struct cat *c, bool redact)
+{
+	struct hrr_source_state st;
+
+	hrr_source_state(c->src, &st);
+	bool whole = st.has_end && !st.ended_cut && !st.cut_line;
+	if (hrr_export_finish(c->export, whole ? "complete" : "cut", &diag) < 0)
+		give_up(c);
+	if (redact)
+		tool_say(
+		    NULL, 0,
+		    "payloads are replaced; the archive still tells: command lines and "
+		    "environment, process and thread numbers, times, names and code of kernels, "
+		    "kernel arguments and other values, addresses, sizes, which payloads are "
+		    "equal, tags of regions");
+}
+
+static int end(struct cat *c, bool redact, bool whole_stream)
+{
+	bool any = tool_say_state(c->operand, c->src);
+	int code = any ? TOOL_YES : TOOL_TROUBLE;
+
+	if (c->count)
+		tool_print("%llu\n",
+			   (unsigned long long)(c->tail != NULL ? hrr_tail_calls(c->tail)
+								: hrr_filter_calls(c->filter)));
+	c->line.len = 0;
+	if (c->view != NULL && any) {
+		if (hrr_view_end(c->view, &c->line) < 0)
+			tool_no_memory();
+		tool_write(c->line.data, c->line.len);
 	}
-	if (c->last > 0) {
-		settle_waiting(c);
-		end_waiting(c);
+	if (c->verify != NULL && any)
+		code = end_verify(c, whole_stream);
+	if (c->hrr8 != NULL && any && hrr_hrr8_finish(c->hrr8, &diag) < 0)
+		give_up(c);
+	if (c->export != NULL && any)
+		end_export(c, redact);
+	return code;
+}
+
+static int unpack(const char *operand, const char *out)
+{
+	const struct hrr_pack_progress p = {show_progress, (void *)(uintptr_t) "files"};
+	int fd = STDIN_FILENO;
+
+	if (strcmp(operand, "-") != 0) {
+		fd = open(operand, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			tool_die(operand, 0, "cannot open: %s", strerror(errno));
 	}
+	if (hrr_unpack(fd, out, &p, &diag) < 0)
+		tool_die(diag.operand[0] != '\0' && strcmp(diag.operand, out) == 0 &&
+				 strncmp(diag.what, "cannot make archive", 19) == 0
+			     ? out
+			     : operand,
+			 0, "%s", diag.what);
+	return TOOL_YES;
+}
+
+static int pack(const char *operand)
+{
+	const struct hrr_pack_progress p = {show_progress, (void *)(uintptr_t) "files"};
+
+	if (isatty(STDOUT_FILENO))
+		tool_die(NULL, 0, "--pack: not to a terminal");
+	if (hrr_pack(operand, STDOUT_FILENO, &p, &diag) < 0)
+		tool_die_diag(&diag);
+	return TOOL_YES;
+}
+
+static uint64_t above_zero(const char *what, const char *text)
+{
+	uint64_t v = tool_number(what, text);
+
+	if (v == 0)
+		tool_misuse("%s: not a number above 0: %s", what, text);
+	return v;
 }
 
 int main(int argc, char **argv)
 {
 	struct hrr_source_options opt = {.pid = -1};
 	struct hrr_filter_options filter = {0};
+	struct hrr_export_options export = {.report = say_repair};
 	struct cat c = {0};
 	const char **selectors = calloc((size_t)argc, sizeof *selectors);
 	const char **sidecars = calloc((size_t)argc, sizeof *sidecars);
 	const char *out = NULL;
-	bool hrr8 = false;
+	uint64_t last = 0;
+	bool hrr8 = false, names = false;
+	int mode = 0;
 	struct stat st;
 
 	tool_start("hrr-cat", usage);
@@ -314,9 +435,7 @@ int main(int argc, char **argv)
 			filter.exclude = true;
 			break;
 		case OPT_FIRST:
-			filter.first = tool_number("--first", optarg);
-			if (filter.first == 0)
-				tool_misuse("--first: not a number above 0: %s", optarg);
+			filter.first = above_zero("--first", optarg);
 			break;
 		case OPT_FORMAT:
 			hrr8 = strcmp(optarg, "hrr8") == 0;
@@ -324,9 +443,7 @@ int main(int argc, char **argv)
 				tool_misuse("--format: neither jsonl nor hrr8: %s", optarg);
 			break;
 		case OPT_LAST:
-			c.last = tool_number("--last", optarg);
-			if (c.last == 0)
-				tool_misuse("--last: not a number above 0: %s", optarg);
+			last = above_zero("--last", optarg);
 			break;
 		case OPT_PID:
 			opt.pid = (int64_t)(tool_number("--pid", optarg) & INT64_MAX);
@@ -337,64 +454,101 @@ int main(int argc, char **argv)
 		case OPT_NO_SIDECARS:
 			opt.no_sidecars = true;
 			break;
+		case OPT_FOLLOW:
+			opt.follow = true;
+			break;
+		case OPT_DEMANGLE:
+			names = true;
+			break;
+		case OPT_REDACT:
+			export.redact = true;
+			break;
+		case OPT_REPAIR:
+			c.repair = export.repair = true;
+			break;
+		default:
+			if (mode != 0 && mode != o)
+				tool_misuse(
+				    "--info, --text, --csv, --timeline, --verify, --pack and "
+				    "--unpack exclude each other");
+			mode = o;
 		}
 	if (argc - optind > 1)
 		tool_misuse("one archive or stream at a time");
 	if (filter.exclude && filter.n_selectors == 0)
 		tool_misuse("-x needs -e");
-	if (filter.first > 0 && c.last > 0)
+	if (filter.first > 0 && last > 0)
 		tool_misuse("--first and --last exclude each other");
 	if (hrr8 && out == NULL)
 		tool_misuse("--format needs -o");
-	if (c.count && out != NULL)
-		tool_misuse("-c and -o exclude each other");
-	const char *operand = argc > optind ? argv[optind] : "-";
+	if ((export.redact || export.repair) && (out == NULL || hrr8))
+		tool_misuse("--redact and --repair need -o, and our own format");
+	if ((mode == OPT_UNPACK) != (mode != 0 && out != NULL))
+		tool_misuse("--unpack needs -o; nothing else that is printed goes with it");
+	if (c.count && (out != NULL || mode != 0))
+		tool_misuse("-c goes with nothing else that is printed or written");
+	if (names && (mode < OPT_INFO || mode > OPT_TIMELINE))
+		tool_misuse("--demangle needs --info, --text, --csv or --timeline");
+	c.operand = argc > optind ? argv[optind] : "-";
+	if (mode == OPT_PACK && argc == optind)
+		tool_misuse("--pack needs an archive");
+	if (mode == OPT_PACK)
+		return tool_finish(pack(c.operand));
+	if (mode == OPT_UNPACK)
+		return tool_finish(unpack(c.operand, out));
 
+	const struct hrr_view_options view = {.to = UINT64_MAX,
+					      .demangle = names ? demangle : NULL};
+	if (mode == OPT_INFO && (c.info = hrr_info_new()) == NULL)
+		tool_no_memory();
+	if (mode == OPT_VERIFY && (c.verify = hrr_verify_new()) == NULL)
+		tool_no_memory();
+	if (mode == OPT_TEXT || mode == OPT_CSV || mode == OPT_TIMELINE) {
+		c.view = hrr_view_new(mode == OPT_TEXT	? HRR_VIEW_TEXT
+				      : mode == OPT_CSV ? HRR_VIEW_CSV
+							: HRR_VIEW_TIMELINE,
+				      &view);
+		if (c.view == NULL)
+			tool_no_memory();
+	}
 	if (hrr_filter_new(&c.filter, &filter, &diag) < 0)
 		tool_die(NULL, 0, "%s", diag.what);
-	c.dropped = hrr_seqs_new();
-	if (c.dropped == NULL)
+	if (last > 0 && hrr_tail_new(&c.tail, last, c.filter, put_record, &c) < 0)
 		tool_no_memory();
-	if (hrr_source_open(&c.src, operand, &opt, &diag) < 0)
+	if (hrr_source_open(&c.src, c.operand, &opt, &diag) < 0)
 		tool_die_diag(&diag);
-	struct hrr_hrr8_options lost = {say_lost, (void *)(uintptr_t)operand};
+	struct hrr_hrr8_options lost = {say_lost, (void *)(uintptr_t)c.operand};
 	if (hrr8 && hrr_hrr8_open(&c.hrr8, out, &lost, &diag) < 0)
 		tool_die_diag(&diag);
-	if (out != NULL && !hrr8 && hrr_export_new(&c.export, out, &diag) < 0)
-		tool_die_diag(&diag);
+	if (out != NULL && !hrr8 &&
+	    (hrr_export_new(&c.export, out, &diag) < 0 ||
+	     hrr_export_set(c.export, &export, &diag) < 0))
+		give_up(&c);
 	/* A pipe may be the live end of a recording: what came is handed on before we wait. */
-	c.live = strcmp(operand, "-") == 0 ? fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode)
-					   : stat(operand, &st) == 0 && S_ISFIFO(st.st_mode);
+	c.live = strcmp(c.operand, "-") == 0
+		     ? fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode)
+		     : opt.follow || (stat(c.operand, &st) == 0 && S_ISFIFO(st.st_mode));
 	cat(&c);
 
-	bool any = tool_say_state(operand, c.src);
-	if (c.count)
-		tool_print("%llu\n", (unsigned long long)(c.last > 0 ? c.calls_held
-								     : hrr_filter_calls(c.filter)));
-	if (c.hrr8 != NULL && any && hrr_hrr8_finish(c.hrr8, &diag) < 0) {
-		hrr_hrr8_close(c.hrr8);
-		tool_die_diag(&diag);
-	}
-	if (c.export != NULL && any) {
-		struct hrr_source_state state;
-		hrr_source_state(c.src, &state);
-		bool whole = state.has_end && !state.ended_cut && !state.cut_line;
-		if (hrr_export_finish(c.export, whole ? "complete" : "cut", &diag) < 0) {
-			hrr_export_free(c.export);
-			tool_die_diag(&diag);
-		}
+	int code = end(&c, export.redact,
+		       filter.n_selectors == 0 && filter.first == 0 && last == 0 && opt.pid < 0);
+	if (c.info != NULL) {
+		c.line.len = 0;
+		if (hrr_info_text(c.info, c.src, c.operand, view.demangle, NULL, &c.line) < 0)
+			tool_no_memory();
+		tool_write(c.line.data, c.line.len);
 	}
 	hrr_export_free(c.export);
 	hrr_hrr8_close(c.hrr8);
+	hrr_view_free(c.view);
+	hrr_info_free(c.info);
+	hrr_verify_free(c.verify);
+	hrr_tail_free(c.tail);
 	hrr_filter_free(c.filter);
-	hrr_seqs_free(c.dropped);
 	hrr_source_close(c.src);
-	hrr_record_release(&c.again);
 	hrr_record_release(&c.edited);
 	hrr_buf_release(&c.line);
-	hrr_buf_release(&c.queue);
-	hrr_buf_release(&c.text);
 	free(selectors);
 	free(sidecars);
-	return tool_finish(any ? TOOL_YES : TOOL_TROUBLE);
+	return tool_finish(code);
 }

@@ -123,9 +123,9 @@ int hrr_archive_reopen(struct hrr_archive **ret, const char *dir, struct hrr_dia
 	a->start = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	hrr_boot_id(a->boot, sizeof a->boot);
 	a->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	rc = a->dir < 0 ? hrr_diag_set(diag, -errno, "cannot open archive %s: %s", dir,
-				       strerror(errno))
-			: hrr_blobs_open(&a->blobs, blobs, false, diag);
+	rc = a->dir < 0
+		 ? hrr_diag_set(diag, -errno, "cannot open archive %s: %s", dir, strerror(errno))
+		 : hrr_blobs_open(&a->blobs, blobs, false, diag);
 	free(blobs);
 	if (rc < 0) {
 		hrr_archive_close(a);

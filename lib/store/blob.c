@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/idmap.h"
 #include "lib/store/file.h"
 
 #define MAP_FROM ((size_t)64 << 10) /* smaller blobs are read */
@@ -21,28 +22,16 @@ struct hrr_blobs {
 	void *self;
 	int dir;
 	char *path;
-	pthread_mutex_t lock;	/* over checked */
-	struct hrr_buf checked; /* open addressing, a zero id is a free slot */
-	size_t n_checked, slots;
+	pthread_mutex_t lock; /* over checked */
+	struct hrr_idmap checked;
 };
 
 /* --- ids whose file was found good --- */
 
-static struct hrr_id *slot_of(struct hrr_id *table, size_t slots, const struct hrr_id *id)
-{
-	static const struct hrr_id none;
-	size_t h;
-
-	memcpy(&h, id->b, sizeof h); /* a hash already */
-	for (h &= slots - 1; !hrr_id_equal(&table[h], &none) && !hrr_id_equal(&table[h], id);)
-		h = (h + 1) & (slots - 1);
-	return &table[h];
-}
-
 static bool is_checked(struct hrr_blobs *s, const struct hrr_id *id)
 {
 	pthread_mutex_lock(&s->lock);
-	bool is = s->slots > 0 && hrr_id_equal(slot_of((void *)s->checked.data, s->slots, id), id);
+	bool is = hrr_idmap_get(&s->checked, id) != NULL;
 	pthread_mutex_unlock(&s->lock);
 	return is;
 }
@@ -51,28 +40,8 @@ static bool is_checked(struct hrr_blobs *s, const struct hrr_id *id)
 static void set_checked(struct hrr_blobs *s, const struct hrr_id *id)
 {
 	pthread_mutex_lock(&s->lock);
-	if (s->n_checked >= MAX_CHECKED)
-		goto out;
-	if (s->n_checked * 2 >= s->slots) {
-		struct hrr_buf grown = {0};
-		size_t slots = s->slots ? s->slots * 2 : 1024;
-		if (hrr_buf_reserve(&grown, slots * sizeof *id) < 0)
-			goto out;
-		memset(grown.data, 0, slots * sizeof *id);
-		const struct hrr_id *old = (void *)s->checked.data, none = {0};
-		for (size_t i = 0; i < s->slots; i++)
-			if (!hrr_id_equal(&old[i], &none))
-				*slot_of((void *)grown.data, slots, &old[i]) = old[i];
-		hrr_buf_release(&s->checked);
-		s->checked = grown;
-		s->slots = slots;
-	}
-	struct hrr_id *at = slot_of((void *)s->checked.data, s->slots, id);
-	if (!hrr_id_equal(at, id)) {
-		*at = *id;
-		s->n_checked++;
-	}
-out:
+	if (s->checked.n < MAX_CHECKED)
+		(void)hrr_idmap_add(&s->checked, id, 0);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -208,7 +177,7 @@ void hrr_blobs_close(struct hrr_blobs *s)
 	if (s->dir >= 0)
 		close(s->dir);
 	pthread_mutex_destroy(&s->lock);
-	hrr_buf_release(&s->checked);
+	hrr_idmap_release(&s->checked);
 	free(s->path);
 	free(s);
 }

@@ -1,37 +1,18 @@
 #include "lib/store/export.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/store/archive.h"
+#include "lib/store/export_private.h"
 #include "lib/store/file.h"
 #include "lib/stream/edit.h"
+#include "lib/stream/write.h"
 
 #define FLUSH_AT ((size_t)256 << 10)
-
-struct process {
-	bool header;
-	uint32_t pid, image;
-	struct hrr_buf text;
-};
-
-struct hrr_export {
-	char *dir, *temporary; /* owned; temporary NULL: nothing to remove */
-	struct hrr_archive *archive;
-	struct hrr_buf processes; /* of struct process, by p */
-	size_t n_processes;
-	struct hrr_buf done; /* of struct hrr_id: a table as in the blob store */
-	size_t n_done, slots;
-	uint64_t bytes;
-	struct hrr_record scratch;
-	struct hrr_buf line;
-};
 
 static int no_memory(struct hrr_diag *diag)
 {
@@ -85,48 +66,63 @@ fail:
 	return rc;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+int hrr_export_set(struct hrr_export *x, const struct hrr_export_options *opt,
+		   struct hrr_diag *diag)
 {
-	(void)st;
-	(void)type;
-	(void)ftw;
-	(void)remove(path);
+	x->opt = *opt;
+	if (opt->redact && getrandom(x->key, sizeof x->key, 0) != sizeof x->key)
+		return hrr_diag_set(diag, -EIO, "no random bytes: %s", strerror(errno));
 	return 0;
+}
+
+void hrr_export_repaired(struct hrr_export *x, const char *what, const struct hrr_diag *diag)
+{
+	x->repairs++;
+	if (x->opt.report != NULL)
+		x->opt.report(x->opt.self, what, diag);
+}
+
+uint64_t hrr_export_repairs(const struct hrr_export *x)
+{
+	return x->repairs;
 }
 
 void hrr_export_free(struct hrr_export *x)
 {
 	if (x == NULL)
 		return;
-	struct process *p = (void *)x->processes.data;
+	struct export_process *p = (void *)x->processes.data;
 	for (size_t i = 0; i < x->n_processes; i++)
 		hrr_buf_release(&p[i].text);
 	hrr_buf_release(&x->processes);
-	hrr_buf_release(&x->done);
+	hrr_idmap_release(&x->done);
+	hrr_idmap_release(&x->redacted);
+	hrr_buf_release(&x->new_ids);
 	hrr_buf_release(&x->line);
+	hrr_buf_release(&x->changed);
 	hrr_record_release(&x->scratch);
 	hrr_archive_close(x->archive);
 	if (x->temporary != NULL)
-		(void)nftw(x->temporary, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		hrr_folder_remove(x->temporary);
 	free(x->temporary);
 	free(x->dir);
 	free(x);
 }
 
-static int process_get(struct hrr_export *x, uint32_t p, struct process **ret)
+static int process_get(struct hrr_export *x, uint32_t p, struct export_process **ret)
 {
-	static const struct process none;
+	static const struct export_process none;
 
 	while (x->n_processes <= p) {
 		if (hrr_buf_add(&x->processes, &none, sizeof none) < 0)
 			return -ENOMEM;
 		x->n_processes++;
 	}
-	*ret = &((struct process *)(void *)x->processes.data)[p];
+	*ret = &((struct export_process *)(void *)x->processes.data)[p];
 	return 0;
 }
 
-static int flush(struct hrr_export *x, struct process *p, struct hrr_diag *diag)
+static int flush(struct hrr_export *x, struct export_process *p, struct hrr_diag *diag)
 {
 	int fd, rc = hrr_archive_process(x->archive, p->pid, p->image, &fd, diag);
 
@@ -143,11 +139,11 @@ static int flush(struct hrr_export *x, struct process *p, struct hrr_diag *diag)
 	return 0;
 }
 
-static int begin(struct hrr_export *x, struct process *p, const struct hrr_record *rec,
+static int begin(struct hrr_export *x, struct export_process *p, const struct hrr_record *rec,
 		 struct hrr_diag *diag)
 {
 	const struct hrr_json *j = &rec->json;
-	const struct process *all = (const void *)x->processes.data;
+	const struct export_process *all = (const void *)x->processes.data;
 	uint64_t pid, image = 0;
 
 	if (hrr_json_u64(j, hrr_json_get(j, 0, "pid"), &pid) < 0 || pid > INT32_MAX)
@@ -164,73 +160,20 @@ static int begin(struct hrr_export *x, struct process *p, const struct hrr_recor
 	return 0;
 }
 
-static struct hrr_id *slot(struct hrr_id *table, size_t slots, const struct hrr_id *id)
+static void count(struct export_process *p, const struct hrr_record *rec)
 {
-	static const struct hrr_id none;
-	size_t h;
-
-	memcpy(&h, id->b, sizeof h);
-	for (h &= slots - 1; !hrr_id_equal(&table[h], &none) && !hrr_id_equal(&table[h], id);)
-		h = (h + 1) & (slots - 1);
-	return &table[h];
-}
-
-/* 1 when id is new, 0 when it was there. */
-static int note(struct hrr_export *x, const struct hrr_id *id)
-{
-	if (x->n_done * 2 >= x->slots) {
-		struct hrr_buf grown = {0};
-		size_t slots = x->slots ? x->slots * 2 : 1024;
-		static const struct hrr_id none;
-		if (hrr_buf_reserve(&grown, slots * sizeof *id) < 0)
-			return -ENOMEM;
-		memset(grown.data, 0, slots * sizeof *id);
-		const struct hrr_id *old = (void *)x->done.data;
-		for (size_t i = 0; i < x->slots; i++)
-			if (!hrr_id_equal(&old[i], &none))
-				*slot((void *)grown.data, slots, &old[i]) = old[i];
-		hrr_buf_release(&x->done);
-		x->done = grown;
-		x->slots = slots;
-	}
-	struct hrr_id *at = slot((void *)x->done.data, x->slots, id);
-	if (hrr_id_equal(at, id))
-		return 0;
-	*at = *id;
-	x->n_done++;
-	return 1;
-}
-
-static int take_blob(struct hrr_export *x, struct hrr_source *src, uint32_t p,
-		     const struct hrr_id *id, struct hrr_diag *diag)
-{
-	struct hrr_blobs *from, *to = hrr_archive_blobs(x->archive);
-	struct hrr_blob b;
-	struct hrr_id got;
-	char path[4096];
-	int rc = note(x, id);
-
-	if (rc <= 0)
-		return rc < 0 ? no_memory(diag) : 0;
-	from = hrr_source_blobs(src, p, diag);
-	if (from == NULL)
-		return -ENOENT;
-	rc = hrr_blobs_get(from, id, 0, &b, diag); /* the hash is checked here */
-	if (rc < 0)
-		return rc;
-	x->bytes += b.len;
-	if (hrr_blobs_file(from, id, path, sizeof path) == 0 && hrr_blobs_link(to, path, id) == 0)
-		rc = 0;
-	else
-		rc = hrr_blobs_put(to, b.data, b.len, &got, diag);
-	hrr_blob_release(&b);
-	return rc;
+	p->calls += rec->kind == HRR_REC_CALL;
+	p->outputs += rec->kind == HRR_REC_OUTPUT;
+	p->regions += rec->kind == HRR_REC_REGION;
+	p->end = p->end || rec->kind == HRR_REC_END;
+	if (rec->t != HRR_NO_TIME && rec->t > p->t)
+		p->t = rec->t;
 }
 
 int hrr_export_record(struct hrr_export *x, struct hrr_source *src, const struct hrr_record *rec,
 		      const char *line, size_t len, struct hrr_diag *diag)
 {
-	struct process *p;
+	struct export_process *p;
 	int rc;
 
 	hrr_diag_at(diag, hrr_source_name(src, rec), rec->lineno);
@@ -250,16 +193,22 @@ int hrr_export_record(struct hrr_export *x, struct hrr_source *src, const struct
 			return rc;
 		rec = &x->scratch;
 	}
-	const struct hrr_json *j = &rec->json;
-	for (uint32_t i = 0; i < j->n; i++) {
-		struct hrr_id id;
-		if (j->nodes[i].type != HRR_JSON_STRING || j->nodes[i].len != HRR_ID_TEXT ||
-		    hrr_id_parse(j->text + j->nodes[i].off, j->nodes[i].len, &id) < 0)
-			continue;
-		rc = take_blob(x, src, rec->p, &id, diag);
+	rc = hrr_export_take_blobs(x, src, rec, diag);
+	if (rc < 0)
+		return rc;
+	if (x->line.len > 0) {
+		/* The parsed text has to stay while scratch is used; line is for the next record.
+		 */
+		struct hrr_buf swap = x->changed;
+		x->changed = x->line;
+		x->line = swap;
+		rc = hrr_record_parse(&x->scratch, x->changed.data, x->changed.len, diag);
 		if (rc < 0)
 			return rc;
+		rec = &x->scratch;
 	}
+	const struct hrr_json *j = &rec->json;
+	count(p, rec);
 	const struct hrr_edit edits[] = {
 	    {.key = "p", .value = NULL},
 	    {.key = "blobs",
@@ -280,10 +229,23 @@ int hrr_export_record(struct hrr_export *x, struct hrr_source *src, const struct
 
 int hrr_export_finish(struct hrr_export *x, const char *state, struct hrr_diag *diag)
 {
-	struct process *p = (void *)x->processes.data;
+	struct export_process *p = (void *)x->processes.data;
 
 	for (size_t i = 0; i < x->n_processes; i++) {
 		if (p[i].header) {
+			if (x->opt.repair && !p[i].end) {
+				const struct hrr_write_end end = {.p = -1,
+								  .how = "cut",
+								  .t = p[i].t,
+								  .calls = p[i].calls,
+								  .outputs = p[i].outputs,
+								  .regions = p[i].regions};
+				if (hrr_write_end(&p[i].text, &end) < 0)
+					return no_memory(diag);
+				hrr_diag_at(diag, x->dir, 0);
+				hrr_diag_set(diag, 0, "process %u had no end", p[i].pid);
+				hrr_export_repaired(x, "an end record was added", diag);
+			}
 			int rc = flush(x, &p[i], diag);
 			if (rc < 0)
 				return rc;
@@ -292,11 +254,9 @@ int hrr_export_finish(struct hrr_export *x, const char *state, struct hrr_diag *
 	int rc = hrr_archive_state(x->archive, state, diag);
 	if (rc < 0)
 		return rc;
-	if (renameat2(AT_FDCWD, x->temporary, AT_FDCWD, x->dir, RENAME_NOREPLACE) < 0) {
-		hrr_diag_at(diag, x->dir, 0);
-		return hrr_diag_set(diag, -errno, "cannot make archive: %s",
-				    errno == EEXIST ? "it is there already" : strerror(errno));
-	}
+	rc = hrr_folder_end(x->temporary, x->dir, diag);
+	if (rc < 0)
+		return rc;
 	free(x->temporary);
 	x->temporary = NULL;
 	return 0;
@@ -304,6 +264,6 @@ int hrr_export_finish(struct hrr_export *x, const char *state, struct hrr_diag *
 
 void hrr_export_blobs(const struct hrr_export *x, uint64_t *ret_count, uint64_t *ret_bytes)
 {
-	*ret_count = x->n_done;
+	*ret_count = x->done.n + x->redacted.n;
 	*ret_bytes = x->bytes;
 }

@@ -12,6 +12,26 @@ struct hrr_export;
 
 /* -EEXIST when dir is there. */
 int hrr_export_new(struct hrr_export **ret, const char *dir, struct hrr_diag *diag);
+struct hrr_export_options {
+	/* Payloads become bytes that say nothing: size and equality stay, code stays. */
+	bool redact;
+	/*
+	 * What cannot be had is told and left: an output whose blob is missing or damaged
+	 * becomes unknown, a stream without end gets one ("cut").
+	 */
+	bool repair;
+	/* what was done; diag says why, and where */
+	void (*report)(void *self, const char *what, const struct hrr_diag *diag);
+	void *self;
+};
+/* Before the first record. -EIO: no random bytes. */
+int hrr_export_set(struct hrr_export *x, const struct hrr_export_options *opt,
+		   struct hrr_diag *diag);
+/* One more thing that a repair did, by the caller. */
+void hrr_export_repaired(struct hrr_export *x, const char *what, const struct hrr_diag *diag);
+/* What a repair changed or had to leave broken. */
+uint64_t hrr_export_repairs(const struct hrr_export *x);
+
 /*
  * Adds a record of src as line (len bytes, without newline; NULL: as it came;
  * the header's blobs are changed anyway). Blobs are taken over by link where that

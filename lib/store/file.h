@@ -26,4 +26,13 @@ char *hrr_path_join(const char *dir, const char *name);
 /* Folder of path's last component ("." when there is none), in new memory. */
 char *hrr_path_dir(const char *path);
 
+/*
+ * A folder that appears whole or not at all. begin makes a temporary one beside
+ * dir (-EEXIST when dir is there; *ret_temporary is owned by the caller), end
+ * gives it its name without replacing, remove takes it away with all it holds.
+ */
+int hrr_folder_begin(const char *dir, char **ret_temporary, struct hrr_diag *diag);
+int hrr_folder_end(const char *temporary, const char *dir, struct hrr_diag *diag);
+void hrr_folder_remove(const char *temporary);
+
 #endif

@@ -4,8 +4,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "lib/store/archive.h"
 #include "lib/store/file.h"
 #include "lib/store/source_private.h"
 
@@ -33,6 +35,38 @@ static int process_get(struct hrr_source *s, uint32_t p, struct process **ret)
 	return 0;
 }
 
+/* --- following: the end of a file is the end once the recorder has gone --- */
+
+static bool wait_for_more(void *self)
+{
+	struct hrr_source *s = self;
+	const struct process *p =
+	    process(s, s->reading->p >= 0 ? (uint32_t)s->reading->p : s->reading->head.p);
+	const struct timespec pause = {0, 50000000};
+	struct hrr_archive_manifest m;
+
+	if (p != NULL && p->end)
+		return false;
+	s->running = hrr_archive_manifest(s->archive, &m, NULL) == 0 && m.running;
+	if (s->running) {
+		s->last_look = false;
+		nanosleep(&pause, NULL);
+		return true;
+	}
+	/* What was written between our read and its end is still to be read. */
+	if (s->last_look)
+		return false;
+	s->last_look = true;
+	return true;
+}
+
+static void follow(struct hrr_source *s)
+{
+	for (size_t i = 0; i < s->n_feeds && s->archive != NULL; i++)
+		if (s->feeds[i].reader != NULL)
+			hrr_reader_follow(s->feeds[i].reader, wait_for_more, s);
+}
+
 int hrr_source_open(struct hrr_source **ret, const char *operand,
 		    const struct hrr_source_options *opt, struct hrr_diag *diag)
 {
@@ -58,6 +92,8 @@ int hrr_source_open(struct hrr_source **ret, const char *operand,
 		hrr_source_close(s);
 		return rc;
 	}
+	if (s->opt.follow)
+		follow(s);
 	*ret = s;
 	return 0;
 }
@@ -77,6 +113,7 @@ void hrr_source_close(struct hrr_source *s)
 		hrr_blobs_close(stores[i]);
 	hrr_buf_release(&s->stores);
 	free(s->blobs);
+	free(s->archive);
 	free(s);
 }
 
@@ -206,6 +243,7 @@ static int fetch(struct hrr_source *s, struct feed *f, struct hrr_diag *diag)
 	int rc;
 
 again:
+	s->reading = f;
 	rc = f->format != NULL ? f->format->line(f->foreign, &line, &len, &lineno, &cut, diag)
 			       : hrr_reader_line(f->reader, &line, &len, &lineno, &cut, diag);
 	if (rc < 0)

@@ -14,6 +14,7 @@ struct hrr_source_options {
 	int64_t pid;	   /* -1: all */
 	const char *blobs; /* -b DIR: overrides what the header says; NULL */
 	bool no_sidecars;
+	bool follow;	   /* at the end of a running archive wait for more */
 	size_t n_sidecars; /* further sidecars (--regions FILE), for the first process */
 	const char *const *sidecars;
 };

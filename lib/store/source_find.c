@@ -133,7 +133,7 @@ static int find_file(struct hrr_source *s, const char *path, struct hrr_diag *di
 	if (up == NULL)
 		return no_memory(diag);
 	s->running = is_running(up);
-	free(up);
+	s->archive = up;
 	return 0;
 }
 
@@ -194,6 +194,9 @@ static int find_archive(struct hrr_source *s, const char *dir, struct hrr_diag *
 	else if (rc != -ENOENT)
 		return rc;
 	bool manifest = rc == 0;
+	s->archive = strdup(dir);
+	if (s->archive == NULL)
+		return no_memory(diag);
 	rc = list_processes(dir, &buf, &n);
 	hrr_diag_at(diag, dir, 0);
 	if (rc < 0) {

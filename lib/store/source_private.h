@@ -46,10 +46,12 @@ struct hrr_source {
 	size_t n_feeds;
 	struct hrr_buf processes; /* of struct process */
 	size_t n_processes;
-	struct hrr_buf stores; /* of struct hrr_blobs *: each folder opened once */
-	struct feed *last;     /* whose record was returned */
-	bool last_region;      /* and it came out of a sidecar */
-	bool running;
+	struct hrr_buf stores;	 /* of struct hrr_blobs *: each folder opened once */
+	struct feed *last;	 /* whose record was returned */
+	bool last_region;	 /* and it came out of a sidecar */
+	bool running, last_look; /* last_look: follow found it ended; what came meanwhile is read */
+	char *archive;		 /* owned: folder with the manifest, or NULL */
+	const struct feed *reading; /* while a line is read */
 	uint64_t calls, outputs, regions, sidecars;
 };
 

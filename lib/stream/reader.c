@@ -19,7 +19,9 @@ struct hrr_reader {
 	struct hrr_buf buf, packed;
 	size_t from, scanned, packed_from;
 	uint64_t lineno;
-	ZSTD_DStream *zstd;    /* NULL: plain */
+	ZSTD_DStream *zstd; /* NULL: plain */
+	bool (*more)(void *self);
+	void *self;
 	bool begun, eof, torn; /* torn: compression ends inside a frame */
 };
 
@@ -67,7 +69,7 @@ static int more_bytes(struct hrr_reader *r, struct hrr_buf *b, struct hrr_diag *
 		return fail(r, diag, -ENOMEM, "cannot read", "out of memory");
 	do
 		n = read(r->fd, b->data + b->len, CHUNK);
-	while (n < 0 && errno == EINTR);
+	while ((n < 0 && errno == EINTR) || (n == 0 && r->more != NULL && r->more(r->self)));
 	if (n < 0) {
 		int err = errno;
 		return fail(r, diag, err == EISDIR ? -EISDIR : -EIO, "cannot read", strerror(err));
@@ -185,4 +187,10 @@ bool hrr_reader_ready(const struct hrr_reader *r)
 {
 	return r->eof || (r->scanned < r->buf.len &&
 			  memchr(r->buf.data + r->scanned, '\n', r->buf.len - r->scanned) != NULL);
+}
+
+void hrr_reader_follow(struct hrr_reader *r, bool (*more)(void *self), void *self)
+{
+	r->more = more;
+	r->self = self;
 }

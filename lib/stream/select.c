@@ -88,8 +88,9 @@ bool hrr_record_size(const struct hrr_record *rec, uint64_t *ret_size)
 	if (rec->kind != HRR_REC_CALL)
 		return false;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (hrr_json_u64(j, hrr_json_get(j, rec->args, names[i]), ret_size) == 0)
-			return true;
+		if (hrr_json_u64(j, hrr_json_get(j, rec->args, names[i]), ret_size) == 0 &&
+		    (names[i][0] != 'c' || hrr_select_in_family("set", rec->api, rec->api_len)))
+			return true; /* elsewhere a count counts devices, nodes, … */
 	if (hrr_json_u64(j, hrr_json_get(j, rec->args, "width"), &width) == 0 &&
 	    hrr_json_u64(j, hrr_json_get(j, rec->args, "height"), &height) == 0 &&
 	    !__builtin_mul_overflow(width, height, ret_size))

@@ -1,0 +1,246 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "lib/base/id.h"
+#include "lib/store/blob.h"
+#include "lib/store/file.h"
+#include "lib/store/pack.h"
+#include "lib/store/tar.h"
+
+#define PIECE ((size_t)1 << 18)
+#define MAX_DEPTH 4
+
+struct unpacker {
+	int fd, dir;
+	ZSTD_DStream *zstd;
+	char *in, *piece;
+	ZSTD_inBuffer buffer;
+	struct hrr_hasher *hasher;
+};
+
+/* Exactly len bytes. -EBADMSG: the file ends before. */
+static int get(struct unpacker *u, void *data, size_t len, struct hrr_diag *diag)
+{
+	ZSTD_outBuffer out = {data, len, 0};
+
+	while (out.pos < out.size) {
+		if (u->buffer.pos == u->buffer.size) {
+			ssize_t n;
+			do
+				n = read(u->fd, u->in, PIECE);
+			while (n < 0 && errno == EINTR);
+			if (n < 0)
+				return hrr_diag_set(diag, -errno, "cannot read: %s",
+						    strerror(errno));
+			u->buffer = (ZSTD_inBuffer){u->in, (size_t)n, 0};
+			if (n == 0) {
+				/* What the decoder still holds comes without input. */
+				size_t before = out.pos;
+				size_t rc = ZSTD_decompressStream(u->zstd, &out, &u->buffer);
+				if (!ZSTD_isError(rc) && out.pos > before)
+					continue;
+				return hrr_diag_set(diag, -EBADMSG,
+						    "cut short: the pack ends in the middle");
+			}
+		}
+		size_t rc = ZSTD_decompressStream(u->zstd, &out, &u->buffer);
+		if (ZSTD_isError(rc))
+			return hrr_diag_set(diag, -EBADMSG, "not a pack, or damaged: %s",
+					    ZSTD_getErrorName(rc));
+	}
+	return 0;
+}
+
+/* Path below the top folder, or NULL when it is not one of ours. */
+static const char *safe_path(const char *name)
+{
+	int depth = 0;
+
+	while (name[0] == '.' && name[1] == '/')
+		name += 2;
+	const char *path = strchr(name, '/');
+	if (path == NULL || path == name)
+		return NULL;
+	path++;
+	for (const char *s = path;;) {
+		size_t n = strcspn(s, "/");
+		if (n == 0 || s[0] == '.' || ++depth > MAX_DEPTH)
+			return NULL;
+		for (size_t i = 0; i < n; i++)
+			if ((unsigned char)s[i] < 0x21 || s[i] == 0x7f)
+				return NULL;
+		if (s[n] == '\0')
+			return path;
+		s += n + 1;
+	}
+}
+
+/* Opens the folder of path below u->dir, making it; *ret_name is the last component. */
+static int make_folders(struct unpacker *u, const char *path, const char **ret_name)
+{
+	int at = fcntl(u->dir, F_DUPFD_CLOEXEC, 3);
+
+	for (const char *slash; at >= 0 && (slash = strchr(path, '/')) != NULL; path = slash + 1) {
+		char part[256];
+		size_t n = (size_t)(slash - path);
+		memcpy(part, path, n); /* names have at most 255 bytes */
+		part[n] = '\0';
+		if (mkdirat(at, part, 0700) < 0 && errno != EEXIST) {
+			int err = errno;
+			close(at);
+			return -err;
+		}
+		int next = openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int err = errno;
+		close(at);
+		errno = err;
+		at = next;
+	}
+	*ret_name = path;
+	return at < 0 ? -errno : at;
+}
+
+/* The id a blob's path names. */
+static bool blob_path(const char *path, struct hrr_id *ret)
+{
+	char text[HRR_ID_TEXT + 1] = "xxh128:";
+
+	if (strncmp(path, "blobs/", 6) != 0 || strlen(path) != 6 + 3 + HRR_ID_HEX ||
+	    path[8] != '/' || memcmp(path + 6, path + 9, 2) != 0)
+		return false;
+	memcpy(text + 7, path + 9, HRR_ID_HEX + 1);
+	return hrr_id_parse(text, HRR_ID_TEXT, ret) == 0;
+}
+
+static int unpack_file(struct unpacker *u, const char *path, uint64_t size, struct hrr_diag *diag)
+{
+	struct hrr_id want;
+	bool blob = blob_path(path, &want);
+	const char *name = path;
+	uint64_t left = size;
+	int rc, fd, folder = make_folders(u, path, &name);
+
+	if (folder < 0)
+		return hrr_diag_set(diag, folder, "cannot make %s: %s", path, strerror(-folder));
+	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    blob ? 0400 : 0600);
+	rc = fd < 0 ? -errno : 0;
+	close(folder);
+	if (rc < 0)
+		return hrr_diag_set(diag, rc, "cannot make %s: %s", path,
+				    rc == -EEXIST ? "it is in the pack twice" : strerror(-rc));
+	while (rc == 0 && left > 0) {
+		size_t n = left < PIECE ? (size_t)left : PIECE;
+		rc = get(u, u->piece, n, diag);
+		if (rc < 0)
+			break;
+		if (blob)
+			hrr_hasher_add(u->hasher, u->piece, n);
+		rc = hrr_write_all(fd, u->piece, n);
+		if (rc < 0)
+			hrr_diag_set(diag, rc, "cannot write %s: %s", path, strerror(-rc));
+		left -= n;
+	}
+	if (close(fd) < 0 && rc == 0)
+		rc = hrr_diag_set(diag, -errno, "cannot write %s: %s", path, strerror(errno));
+	if (rc == 0 && blob) {
+		struct hrr_id is = hrr_hasher_end(u->hasher);
+		if (!hrr_id_equal(&is, &want))
+			rc = hrr_diag_set(diag, -EBADMSG,
+					  "%s is damaged: its bytes hash to another name", path);
+	}
+	if (rc == 0 && size % HRR_TAR_BLOCK != 0)
+		rc = get(u, u->piece, (size_t)(HRR_TAR_BLOCK - size % HRR_TAR_BLOCK), diag);
+	return rc;
+}
+
+static int skip(struct unpacker *u, uint64_t size, struct hrr_diag *diag)
+{
+	uint64_t left = (size + HRR_TAR_BLOCK - 1) / HRR_TAR_BLOCK * HRR_TAR_BLOCK;
+	int rc = 0;
+
+	for (; rc == 0 && left > 0; left -= left < PIECE ? left : PIECE)
+		rc = get(u, u->piece, left < PIECE ? (size_t)left : PIECE, diag);
+	return rc;
+}
+
+static int unpack_all(struct unpacker *u, const struct hrr_pack_progress *progress,
+		      struct hrr_diag *diag)
+{
+	static const struct hrr_tar_header none;
+	struct hrr_tar_header h;
+	char name[256];
+	uint64_t size, files = 0;
+
+	for (;;) {
+		int rc = get(u, &h, sizeof h, diag);
+		if (rc < 0)
+			return rc;
+		if (memcmp(&h, &none, sizeof h) == 0)
+			break;
+		if (hrr_tar_read(&h, name, &size) < 0)
+			return hrr_diag_set(diag, -EBADMSG,
+					    "not a pack, or damaged: no tar header");
+		if (size > HRR_BLOB_MAX)
+			return hrr_diag_set(diag, -EFBIG, "%s: more than 2^40 bytes", name);
+		if (h.type == 'x' || h.type == 'g' || h.type == '5') {
+			rc = skip(u, h.type == '5' ? 0 : size, diag); /* remarks, folders */
+			if (rc < 0)
+				return rc;
+			continue;
+		}
+		const char *path = safe_path(name);
+		if ((h.type != '0' && h.type != '\0') || path == NULL)
+			return hrr_diag_set(diag, -EINVAL,
+					    "%s: refused: not a plain file of an archive", name);
+		rc = unpack_file(u, path, size, diag);
+		if (rc < 0)
+			return rc;
+		if (progress != NULL)
+			progress->progress(progress->self, ++files, 0);
+	}
+	struct stat st;
+	if (fstatat(u->dir, "manifest.json", &st, 0) < 0)
+		return hrr_diag_set(diag, -EINVAL, "not a packed archive: no manifest.json in it");
+	return 0;
+}
+
+int hrr_unpack(int fd, const char *dir, const struct hrr_pack_progress *progress,
+	       struct hrr_diag *diag)
+{
+	struct unpacker u = {.fd = fd, .dir = -1};
+	char *temporary = NULL;
+	int rc = hrr_folder_begin(dir, &temporary, diag);
+
+	if (rc < 0)
+		return rc;
+	u.zstd = ZSTD_createDStream();
+	u.in = malloc(PIECE);
+	u.piece = malloc(PIECE);
+	u.hasher = hrr_hasher_new();
+	u.dir = open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (u.zstd == NULL || u.in == NULL || u.piece == NULL || u.hasher == NULL)
+		rc = hrr_diag_set(diag, -ENOMEM, "out of memory");
+	else if (u.dir < 0)
+		rc = hrr_diag_set(diag, -errno, "cannot open: %s", strerror(errno));
+	else
+		rc = unpack_all(&u, progress, diag);
+	if (rc == 0)
+		rc = hrr_folder_end(temporary, dir, diag);
+	if (rc < 0)
+		hrr_folder_remove(temporary);
+	if (u.dir >= 0)
+		close(u.dir);
+	hrr_hasher_free(u.hasher);
+	ZSTD_freeDStream(u.zstd);
+	free(u.in);
+	free(u.piece);
+	free(temporary);
+	return rc;
+}

@@ -1,0 +1,130 @@
+# shellcheck disable=SC2086,SC2016 # $S has no blanks
+# hrr-cat: --info, --text, --csv, --timeline, --follow.
+load helper
+
+setup() {
+	common_setup
+	need_prog hrr-cat
+	need_cmd jq
+	cp -r "$ROOT/t/data/streams/small" small
+	S=small/pid-4242
+}
+
+@test "cat --info: processes, calls, failures, kernels, bytes, what was not recorded" {
+	run_sep hrr-cat --info small
+	status_is 0
+	no_err
+	out_has 'small: complete'
+	out_has $'process 0\n  pid       4242\n  command   ./saxpy 1 2\n  started   2025-11-29 22:06:40 UTC'
+	out_has '  library   libamdhip64.so.5, HIP 5'
+	out_has $'  calls     9, 1 failed\n  outputs   1, 0 with unknown bytes\n  regions   3\n  h2d       16 bytes in 1 copies'
+	out_has '          1 hipMalloc hipErrorOutOfMemory'
+	out_has $'kernels\n          1 _Z5upperPc'
+	out_has $'not recorded\n          2 hipTexObjectCreate'
+	run_sep bash -c "head -c 1500 $S/events.jsonl | hrr-cat --info"
+	status_is 0
+	out_has '-: cut short'
+}
+
+@test "cat --info: counts what a selector leaves" {
+	run_sep hrr-cat --info -e @copy $S
+	out_has '  calls     2, 0 failed'
+	out_lacks hipMalloc
+}
+
+@test "cat --demangle: kernels by their C++ name" {
+	ldconfig -p | grep -q libstdc++.so.6 || skip 'no libstdc++ here'
+	run_sep hrr-cat --info --demangle $S
+	out_has 'upper(char*)'
+	run_sep hrr-cat --text --demangle -e @launch $S
+	out_has '  upper(char*) grid=[1,1,1] block=[16,1,1] lds=0'
+	run_sep hrr-cat --demangle $S
+	status_is 2
+}
+
+@test "cat --text: a line per record, control characters masked" {
+	run_sep hrr-cat --text --no-sidecars $S
+	status_is 0
+	[ "$(wc -l <"$T/.out")" -eq "$(wc -l <$S/events.jsonl)" ]
+	out_has '7 0.007000 ms +900 ns tid 4242  hipMemcpy(dst=0x55d0d000, src=0x7f0000000000, sizeBytes=16, kind=hipMemcpyDeviceToHost) d2h'
+	out_has '  output of 7: 16 bytes to 0x55d0d000, xxh128:add4d3ce7bf0ff0c624a7c159d41e475'
+	out_has 'hipMalloc(size=9007199254740991) = hipErrorOutOfMemory'
+	sed 's/first half/\\u001b[2Jx\\n/' $S/events.jsonl >odd
+	run_sep hrr-cat --text odd
+	[[ $out != *$'\e'* ]]
+	out_has 'tag=\x1b[2Jx\x0a'
+	[ "$(wc -l <"$T/.out")" -eq "$(wc -l <odd)" ]
+}
+
+@test "cat --csv: calls and outputs, quoted where it has to be" {
+	run_sep hrr-cat --csv $S
+	status_is 0
+	[ "$(wc -l <"$T/.out")" -eq 11 ]
+	out_has $'call,0,5,5000,500,4243,hipLaunchKernel,,0x6000,,,_Z5upperPc,"[1,1,1]","[16,1,1]",,\r'
+	out_has $'output,0,7,7900,,4242,,,,16,,,,,0x55d0d000,xxh128:add4d3ce7bf0ff0c624a7c159d41e475\r'
+	sed 's/_Z5upperPc/a\\"b,c/' $S/events.jsonl >odd
+	run_sep hrr-cat --csv odd
+	out_has ',"a""b,c",'
+}
+
+@test "cat --timeline: JSON with threads, streams, kernels and copies" {
+	run_sep hrr-cat --timeline small
+	status_is 0
+	cp "$T/.out" trace
+	[ "$(jq '.traceEvents | length' trace)" -eq 20 ]
+	[ "$(jq -c '.traceEvents[] | select(.cat=="kernel") | [.name,.pid,.ts,.dur]' trace)" = '["_Z5upperPc",1000000000,5,0.5]' ]
+	[ "$(jq -c '.traceEvents[] | select(.cat=="copy") | .name' trace | tr -d '\n')" = '"copy h2d""copy d2h"' ]
+	[ "$(jq -c '.traceEvents[] | select(.name=="hipDeviceSynchronize") | .ts' trace)" = 8.5 ]
+	[ "$(jq -c '.traceEvents[] | select(.name=="thread_name") | .args.name' trace | tr -d '\n')" = '"null stream""stream 0x6000"' ]
+	run_sep hrr-cat --timeline -e 't=5us..6us' $S
+	[ "$(jq -r '.traceEvents[] | select(.cat=="call") | .name' <"$T/.out" | tr '\n' ' ')" = 'hipLaunchKernel hipStreamSynchronize ' ]
+	run_sep bash -c "head -n 1 $S/events.jsonl | hrr-cat --timeline | jq -c '.traceEvents | length'"
+	out_is 2
+}
+
+@test "cat: views exclude each other and -o and -c" {
+	for x in '--info --text' '--csv -c' '--info -o x' '--pack --unpack' '--redact' '--repair' '--unpack'; do
+		run_sep hrr-cat $x $S
+		echo "$x"
+		status_is 2
+		no_out
+	done
+	[ ! -e x ]
+}
+
+@test "cat --follow: waits for a running recorder and ends when it has gone" {
+	boot=$(cat /proc/sys/kernel/random/boot_id)
+	sleep 300 &
+	writer=$!
+	mkdir -p grow/pid-1 grow/blobs
+	echo "{\"hrr-archive\":1,\"state\":\"running\",\"writer\":$writer,\"boot\":\"$boot\"}" >grow/manifest.json
+	head -n 3 $S/events.jsonl >grow/pid-1/events.jsonl
+	hrr-cat --follow grow >got 2>err &
+	cat_pid=$!
+	wait_lines() {
+		for i in $(seq 200); do
+			[ "$(wc -l <got)" -lt "$1" ] || return 0
+			sleep 0.05
+		done
+		return 1
+	}
+	wait_lines 3
+	sed -n 4,6p $S/events.jsonl >>grow/pid-1/events.jsonl
+	wait_lines 6
+	kill $writer
+	wait $writer || true
+	for i in $(seq 200); do
+		kill -0 $cat_pid 2>/dev/null || break
+		sleep 0.05
+	done
+	[ ! -e /proc/$cat_pid ] || grep -q ') Z' /proc/$cat_pid/stat
+	wait $cat_pid
+	[ "$(wc -l <got)" -eq 6 ]
+	[ "$(cat err)" = 'hrr-cat: grow: cut short: no end record' ]
+}
+
+@test "cat --follow: ends with the end record of an archive that is complete" {
+	LIMIT=20 run_sep hrr-cat --follow -c small
+	status_is 0
+	out_is 11
+}

@@ -1,0 +1,176 @@
+# shellcheck disable=SC2086,SC2016 # $S has no blanks
+# hrr-cat: --verify, --repair, --redact, --pack, --unpack.
+load helper
+
+setup() {
+	common_setup
+	need_prog hrr-cat
+	need_cmd jq xxhsum
+	cp -r "$ROOT/t/data/streams/small" small
+	chmod -R u+w small
+	S=small/pid-4242
+	SRC=1f/1f58fc809b1b8c4b3e8e153ff12f6330
+	OUT=ad/add4d3ce7bf0ff0c624a7c159d41e475
+	OBJ=0e/0ec3c0793d8bb10a2d59a70069f36c53
+}
+
+@test "cat --verify: a whole archive" {
+	run_sep hrr-cat --verify small
+	status_is 0
+	no_err
+	out_is '3 blobs, 56 bytes: 0 missing, 0 damaged, 0 orphaned, 0 records broken; stream complete'
+}
+
+@test "cat --verify: missing, damaged and orphaned blobs, and what they break" {
+	rm -f small/blobs/$SRC
+	echo damage >small/blobs/$OUT
+	truncate -s 3 small/blobs/$OBJ
+	id=$(printf orphan | xxhsum -H2 | cut -d' ' -f1)
+	mkdir -p small/blobs/${id:0:2}
+	printf orphan >small/blobs/${id:0:2}/$id
+	touch small/blobs/${id:0:2}/.tmp-1-1 small/blobs/readme
+	run_sep hrr-cat --verify small
+	status_is 1
+	out_is "blob xxh128:${SRC#*/} is missing: process 0 call 3 hipMemcpy src
+blob xxh128:${OBJ#*/} is damaged: process 0 launch 5 hipLaunchKernel _Z5upperPc object
+blob xxh128:${OUT#*/} is damaged: process 0 output of 7 blob
+blob xxh128:$id is orphaned: nothing names it
+2 blobs, 0 bytes: 1 missing, 2 damaged, 1 orphaned, 3 records broken; stream complete"
+}
+
+@test "cat --verify: a stream that is cut is found too" {
+	sed -i '$d' $S/events.jsonl
+	run_sep hrr-cat --verify small
+	status_is 1
+	out_has 'stream cut short'
+}
+
+@test "cat --repair: what can be mended is, and each change is said" {
+	rm -f small/blobs/$SRC small/blobs/$OUT
+	sed -i '$d' $S/events.jsonl
+	sed -i '10s/.*/{"note":/' $S/events.jsonl
+	printf '{"seq":10,"t":' >>$S/events.jsonl
+	run_sep hrr-cat --repair --pid 4242 -o good.hrr small
+	status_is 0
+	err_has "hrr-cat: $S/events.jsonl:5: blob xxh128:${SRC#*/} is missing: a call stays broken"
+	err_like "hrr-cat: $S/events.jsonl:10: not JSON.*: a line was left out"
+	err_has "hrr-cat: $S/events.jsonl:12: blob xxh128:${OUT#*/} is missing: an output is now of unknown bytes"
+	err_has 'process 4242 had no end: an end record was added'
+	run_sep hrr-cat good.hrr
+	err_is 'hrr-cat: good.hrr: cut short: the program ended inside its last calls'
+	[ "$(jq -c 'select(.end) | [.end,.calls,.outputs,.regions]' <"$T/.out")" = '["cut",9,1,3]' ]
+	[ "$(jq -r 'select(.output) | .unknown' <"$T/.out")" = 'its blob was missing' ]
+	run_sep hrr-cat --verify good.hrr
+	out_has '1 missing, 0 damaged'
+}
+
+@test "cat --repair: a whole archive is copied as it is, in silence" {
+	run_sep hrr-cat --repair -o good.hrr small
+	status_is 0
+	no_err
+	diff <(hrr-cat small | grep -v '"hrr":1') <(hrr-cat good.hrr | grep -v '"hrr":1')
+}
+
+@test "cat --redact: payloads are other bytes of the same size, code stays" {
+	run_sep hrr-cat --redact -o secret.hrr small
+	status_is 0
+	err_like '^hrr-cat: payloads are replaced; the archive still tells: command lines'
+	run_sep hrr-cat --verify secret.hrr
+	status_is 0
+	cmp small/blobs/$OBJ secret.hrr/blobs/$OBJ
+	[ ! -e secret.hrr/blobs/$SRC ] && [ ! -e secret.hrr/blobs/$OUT ]
+	[ -z "$(grep -rl abcdefghijklmnop secret.hrr)" ]
+	[ "$(find secret.hrr/blobs -type f -size 16c | wc -l)" -eq 2 ]
+	# all but the ids is as it was
+	diff <(hrr-cat small | grep -v '"hrr":1' | sed 's/xxh128:[0-9a-f]*//') \
+		<(hrr-cat secret.hrr | grep -v '"hrr":1' | sed 's/xxh128:[0-9a-f]*//')
+}
+
+@test "cat --redact: equal payloads stay equal" {
+	sed -i "s/${OUT#*/}/${SRC#*/}/" $S/events.jsonl
+	run_sep hrr-cat --redact -o secret.hrr $S
+	[ "$(hrr-cat secret.hrr | jq -r '.blobs.src? // .blob? // empty' | sort -u | wc -l)" -eq 1 ]
+	run_sep hrr-cat --redact -o other.hrr $S
+	run_sep cmp secret.hrr/pid-4242/events.jsonl other.hrr/pid-4242/events.jsonl
+	status_is 1
+}
+
+@test "cat --pack, --unpack: the archive comes back; the same bytes each time; tar reads it" {
+	hrr-cat --pack small >one
+	touch $S/events.jsonl
+	hrr-cat --pack "$PWD/small/" >two
+	cmp one two
+	run_sep hrr-cat --unpack -o back.hrr one
+	status_is 0
+	no_out
+	no_err
+	diff -r small back.hrr
+	[ "$(stat -c %a back.hrr back.hrr/pid-4242/events.jsonl back.hrr/blobs/$SRC | tr '\n' ' ')" = '700 600 400 ' ]
+	run_sep bash -c 'hrr-cat --pack small | hrr-cat --unpack -o pipe.hrr && hrr-cat --verify pipe.hrr'
+	status_is 0
+	need_cmd tar zstd
+	zstd -dcq one | tar -tf - >names
+	[ "$(wc -l <names)" -eq "$(find small -type f | wc -l)" ]
+	tar -C small/.. -cf - small | zstd -q >tarred
+	run_sep hrr-cat --unpack -o tarred.hrr tarred
+	status_is 0
+	diff -r small tarred.hrr
+}
+
+@test "cat --unpack: appears whole or not at all" {
+	hrr-cat --pack small >one
+	size=$(stat -c %s one)
+	for i in $(seq 0 37 $((size - 1))); do
+		head -c "$i" one >torn
+		run_sep hrr-cat --unpack -o back.hrr torn
+		echo "$i"
+		status_is 2
+		err_like '^hrr-cat: torn: (cut short|not a pack)'
+		[ ! -e back.hrr ]
+	done
+	mkdir back.hrr
+	run_sep hrr-cat --unpack -o back.hrr one
+	status_is 2
+	err_is 'hrr-cat: back.hrr: cannot make archive: it is there already'
+	[ -z "$(find . -maxdepth 1 -name '.tmp*')" ]
+	run_sep hrr-cat --unpack -o x $S/events.jsonl
+	status_is 2
+	err_like 'not a pack, or damaged'
+}
+
+@test "cat --unpack: nothing leaves the folder, no links, no strange names" {
+	need_cmd tar zstd
+	mkdir -p evil/a
+	echo '{}' >evil/a/manifest.json
+	pack_of() { tar -C evil --transform "$1" -P -cf - "$2" | zstd -q >pack; }
+	refused() {
+		run_sep hrr-cat --unpack -o out.hrr pack
+		status_is 2
+		err_like 'refused: not a plain file of an archive'
+		[ ! -e out.hrr ]
+	}
+	pack_of 's,a/manifest.json,a/../../escape,' a/manifest.json
+	refused
+	pack_of 's,a/manifest.json,/tmp/hrr-escape,' a/manifest.json
+	run_sep hrr-cat --unpack -o out.hrr pack
+	[ ! -e /tmp/hrr-escape ] && [ ! -e escape ]
+	pack_of 's,a/manifest.json,a/.hidden,' a/manifest.json
+	refused
+	pack_of 's,a/manifest.json,a/b/c/d/e/f,' a/manifest.json
+	refused
+	ln -s /etc/passwd evil/a/link
+	pack_of 's,x,x,' a/link
+	refused
+	mkfifo evil/a/fifo
+	pack_of 's,x,x,' a/fifo
+	refused
+	mkdir -p evil/a/blobs/99
+	echo wrong >evil/a/blobs/99/99aa06d3014798d86001c324468d497f
+	tar -C evil -cf - a/manifest.json a/blobs | zstd -q >pack
+	run_sep hrr-cat --unpack -o out.hrr pack
+	status_is 2
+	err_is 'hrr-cat: pack: blobs/99/99aa06d3014798d86001c324468d497f is damaged: its bytes hash to another name'
+	tar -C evil -cf - a/blobs/99/../99 --exclude '*' | zstd -q >pack
+	run_sep hrr-cat --unpack -o out.hrr pack
+	status_is 2
+}
