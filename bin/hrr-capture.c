@@ -46,12 +46,25 @@ static const char usage[] =
     "  --strict          lost records or bytes make the exit code 125\n"
     "  --max-bytes N     stop recording after N bytes\n"
     "  --min-free N      stop recording when less is free (256M)\n"
+    "  --no-audit        do without LD_AUDIT: HIP bound by dlsym or from DEEPBIND\n"
+    "                    libraries is not recorded\n"
     "  -h, --help; --version\n"
     "\n"
     "Exit code: COMMAND's; 128+N when signal N ended it; 125 own failure;\n"
     "126, 127 COMMAND cannot be run, is not found.\n";
 
-enum { O_RECOVER = 256, O_HSA, O_HOST, O_HOST_LIMIT, O_RING, O_DROP, O_STRICT, O_MAX, O_FREE };
+enum {
+	O_RECOVER = 256,
+	O_HSA,
+	O_HOST,
+	O_HOST_LIMIT,
+	O_RING,
+	O_DROP,
+	O_STRICT,
+	O_MAX,
+	O_FREE,
+	O_NO_AUDIT
+};
 static const struct option longs[] = {{"recover", required_argument, NULL, O_RECOVER},
 				      {"hsa-regions", no_argument, NULL, O_HSA},
 				      {"host-memory", required_argument, NULL, O_HOST},
@@ -61,9 +74,10 @@ static const struct option longs[] = {{"recover", required_argument, NULL, O_REC
 				      {"strict", no_argument, NULL, O_STRICT},
 				      {"max-bytes", required_argument, NULL, O_MAX},
 				      {"min-free", required_argument, NULL, O_FREE},
+				      {"no-audit", no_argument, NULL, O_NO_AUDIT},
 				      {0}};
 
-static bool quiet, strict;
+static bool quiet, strict, audit = true;
 static const char *device = "rocm";
 static volatile sig_atomic_t got_term, got_child;
 static volatile sig_atomic_t child; /* pid to pass TERM and HUP on to */
@@ -152,8 +166,15 @@ static void child_environment(const char *scratch)
 		tool_die(path, 0, "cannot be preloaded: the loader splits at spaces and colons");
 	add_env("LD_PRELOAD", path, false); /* a sanitizer's run time must stay first */
 	snprintf(path, sizeof path, "%s/libhrr-audit.so", libdir);
-	if (access(path, R_OK) == 0)
+	if (audit && access(path, R_OK) == 0) {
 		add_env("LD_AUDIT", path, false);
+		/* With an audit object glibc lays thread-local memory out before it has seen the
+		 * program's libraries: those that want it static need room that is kept for them.
+		 */
+		const char *have = getenv("GLIBC_TUNABLES");
+		if (have == NULL || strstr(have, "optional_static_tls") == NULL)
+			add_env("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=8192", false);
+	}
 	if (strcmp(device, "emu") == 0) {
 		snprintf(path, sizeof path, "%s/emu", libdir);
 		if (access(path, R_OK) != 0)
@@ -480,6 +501,9 @@ int main(int argc, char **argv)
 			break;
 		case O_MAX:
 			opt.max_bytes = bytes_option("--max-bytes", optarg);
+			break;
+		case O_NO_AUDIT:
+			audit = false;
 			break;
 		case O_FREE:
 			opt.min_free = bytes_option("--min-free", optarg);

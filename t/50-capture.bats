@@ -239,6 +239,15 @@ pick() { jq -r "$1"; }
 	[ "$(events a.hrr | jq -r 'select(.seq).api')" = hipGetDevice ]
 }
 
+@test "capture: --no-audit leaves dlsym alone, and what is linked is still recorded" {
+	run_sep hrr-capture -q --no-audit -o a.hrr -- "$STUB/dl"
+	status_is 0
+	[ ! -e a.hrr ]
+	run_sep hrr-capture -q --no-audit -o a.hrr -- "$STUB/calls" small 3
+	status_is 0
+	[ "$(events a.hrr | tail -1 | jq .calls)" = 3 ]
+}
+
 @test "capture: HIP bound from a library opened RTLD_DEEPBIND" {
 	[ -z "${HRR_T_ASAN:-}" ] || skip "the sanitizer refuses RTLD_DEEPBIND"
 	run_sep hrr-capture -q -o b.hrr -- "$STUB/dl" "$STUB/libdeep.so"

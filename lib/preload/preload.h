@@ -34,7 +34,7 @@ struct hrr_process {
 	_Atomic bool gate; /* HRR_OPT_GATE: inside hipProfilerStart..Stop */
 	char dir[3072];
 };
-extern struct hrr_process *hrr_proc;
+extern struct hrr_process *_Atomic hrr_proc; /* the page, once it is there */
 
 struct hrr_thread {
 	uint32_t gen;	       /* of hrr_proc when this was set up */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static struct hrr_process nobody; /* before start-up, and where there is no memory for a page */
-struct hrr_process *hrr_proc = &nobody;
+struct hrr_process *_Atomic hrr_proc = &nobody;
 static uint64_t t_loaded; /* when the first of our code ran */
 
 uint64_t hrr_now(void)

@@ -161,6 +161,11 @@ STUB void __hipRegisterFunction(hipFatBinary_t modules, void *hostFunction,
 	    (void)threadLimit;
 	(void)tid, (void)bid, (void)blockDim, (void)gridDim, (void)wSize;
 }
+STUB void __hipUnregisterFatBinary(hipFatBinary_t modules)
+{
+	COUNT();
+	free(modules);
+}
 STUB hipError_t hipLaunchKernel(void *f, dim3 grid, dim3 block, void **args, size_t lds,
 				hipStream_t stream)
 {

@@ -1,0 +1,45 @@
+#!/bin/sh
+# What recording costs, against an interposer that only forwards, in one run.
+# Nothing here asserts a time.
+set -eu
+: "${BUILD:?}"
+root=$(cd "$(dirname "$0")/../.." && pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cc=${CC:-cc}
+gen=$BUILD/gen
+$cc -std=gnu11 -O2 -shared -fPIC -I"$gen" -Wl,-soname,libamdhip64.so.5 -o "$tmp/libamdhip64.so.5" "$root/t/stub/hip.c"
+$cc -std=gnu11 -O2 -I"$gen" -o "$tmp/calls" "$root/t/stub/calls.c" "$tmp/libamdhip64.so.5" -lpthread
+$cc -std=gnu11 -O2 -shared -fPIC -I"$gen" -o "$tmp/forward.so" "$root/t/stub/forward.c" -ldl
+export LD_LIBRARY_PATH="$tmp"
+cd "$tmp"
+capture() { rm -rf a.hrr; "$BUILD/bin/hrr-capture" -q -o a.hrr -- "$@"; }
+
+CALLS_PAUSE=1
+export CALLS_PAUSE
+echo "small call, plain:               $(./calls timed 100000)"
+echo "small call, forwarded:           $(LD_PRELOAD=$tmp/forward.so ./calls timed 100000)"
+echo "small call, recorded:            $(capture ./calls timed 100000)"
+echo "small call, recorded, 2 threads: $(capture ./calls timed2 100000 | sort | tail -1)"
+if command -v hipcc >/dev/null; then
+	hipcc --offload-arch=gfx90a -O2 -o launches "$root/t/stub/launches.hip" 2>/dev/null
+	echo "launch of 4 args, forwarded:     $(LD_PRELOAD=$tmp/forward.so ./launches 20000)"
+	echo "launch of 4 args, recorded:      $(capture ./launches 20000)"
+fi
+unset CALLS_PAUSE
+
+seconds() { # CMD...: seconds it took
+	from=$(date +%s.%N)
+	"$@" >/dev/null
+	echo "$from $(date +%s.%N)" | awk '{ printf "%.2f", $2 - $1 }'
+}
+s=$(seconds capture ./calls small 5000000)
+n=$(tail -n 1 a.hrr/pid-*/events.jsonl | sed 's/.*"calls":\([0-9]*\).*/\1/')
+echo "5000000 small calls, recorded and written: $s s, $n in the archive, $(echo "$s" | awk '{ printf "%.2f", 5 / $1 }') M calls/s"
+for size in 4096 65536 1048576 16777216; do
+	k=$((268435456 / size))
+	[ $k -le 4096 ] || k=4096
+	p=$(seconds ./calls copies $k $size)
+	r=$(seconds capture ./calls copies $k $size)
+	echo "$k copies there and back of $size bytes: plain $p s, recorded $r s"
+done
