@@ -1,0 +1,105 @@
+#include <string.h>
+
+#include "lib/region/world.h"
+#include "lib/stream/select.h"
+
+typedef int each_use(void *self, const struct hrr_use *u);
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9'		    ? c - '0'
+	       : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+						    : -1;
+}
+
+/* The 8-byte word at byte at of hex digits. */
+static bool word_at(const char *hex, size_t digits, uint64_t at, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if (at > digits / 2 || digits / 2 - at < 8)
+		return false;
+	for (int b = 7; b >= 0; b--) {
+		const char *s = hex + 2 * (at + (uint64_t)b);
+		int h = hex_digit(s[0]), l = hex_digit(s[1]);
+		if (h < 0 || l < 0)
+			return false;
+		v = v << 8 | (uint64_t)(h << 4 | l);
+	}
+	*ret = v;
+	return true;
+}
+
+static int pointers(const struct hrr_record *rec, each_use *each, void *self)
+{
+	const struct hrr_json *j = &rec->json;
+	int args = hrr_json_get(j, rec->kernel, "args"), rc = 0;
+	struct hrr_use u = {.what = "argument"};
+
+	if (args < 0 || j->nodes[args].type != HRR_JSON_ARRAY)
+		return 0;
+	for (int a = hrr_json_first(j, args); rc == 0 && a >= 0;
+	     a = hrr_json_next(j, args, a), u.arg++) {
+		int ptr = hrr_json_get(j, a, "ptr");
+		size_t digits;
+		const char *hex = hrr_json_raw(j, hrr_json_get(j, a, "hex"), &digits);
+		if (ptr < 0 || hex == NULL || j->nodes[ptr].type != HRR_JSON_ARRAY)
+			continue;
+		for (int o = hrr_json_first(j, ptr); rc == 0 && o >= 0;
+		     o = hrr_json_next(j, ptr, o))
+			if (hrr_json_u64(j, o, &u.at) == 0 && word_at(hex, digits, u.at, &u.addr) &&
+			    u.addr != 0)
+				rc = each(self, &u);
+	}
+	return rc;
+}
+
+static int operand(const struct hrr_record *rec, const char *const *names, struct hrr_use u,
+		   each_use *each, void *self)
+{
+	for (; *names != NULL; names++) {
+		int node = hrr_json_get(&rec->json, rec->args, *names);
+		if (node >= 0)
+			return hrr_json_addr(&rec->json, node, &u.addr) == 0 && u.addr != 0
+				   ? each(self, &u)
+				   : 0;
+	}
+	return 0;
+}
+
+static bool ends_with(const struct hrr_record *rec, const char *glob)
+{
+	return hrr_glob(glob, strlen(glob), rec->api, rec->api_len);
+}
+
+int hrr_call_uses(const struct hrr_record *rec, int (*each)(void *self, const struct hrr_use *u),
+		  void *self)
+{
+	static const char *const dst[] = {"dst", "dest", "dstDevice", "dptr", "devPtr", NULL},
+				 *const src[] = {"src", "srcDevice", NULL};
+	struct hrr_use to = {.what = "destination"}, from = {.what = "source"};
+	const struct hrr_json *j = &rec->json;
+	int rc = 0;
+
+	if (rec->kind != HRR_REC_CALL || rec->args < 0)
+		return 0;
+	if (rec->kernel >= 0)
+		return pointers(rec, each, self);
+	/* A rectangle's bytes do not follow one another. */
+	if (hrr_json_get(j, rec->args, "height") < 0 && hrr_record_size(rec, &to.size)) {
+		if (ends_with(rec, "*D16*"))
+			to.size *= 2;
+		else if (ends_with(rec, "*D32*"))
+			to.size *= 4;
+		from.size = to.size;
+	}
+	if (rec->dir >= 0) {
+		if (hrr_json_is(j, rec->dir, "h2d") || hrr_json_is(j, rec->dir, "d2d"))
+			rc = operand(rec, dst, to, each, self);
+		if (rc == 0 && (hrr_json_is(j, rec->dir, "d2h") || hrr_json_is(j, rec->dir, "d2d")))
+			rc = operand(rec, src, from, each, self);
+	} else if (hrr_select_in_family("set", rec->api, rec->api_len)) {
+		rc = operand(rec, dst, to, each, self);
+	}
+	return rc;
+}
