@@ -5,7 +5,7 @@
 /*
  * An expandable segment is a range of addresses of which parts are mapped. A
  * snapshot reports each run of mapped memory as a segment, and so do we: a run
- * that grows or shrinks is added again with its new size.
+ * that grows or shrinks goes, and comes again with its new size.
  */
 static void *value_of(uint64_t stream)
 {
@@ -52,11 +52,10 @@ static int subtract(struct hrr_ranges *runs, const struct hrr_torch_event *e,
 		uint64_t to = x_last < last ? x_last : last;
 		*ret_bytes += to - from + 1;
 		(void)hrr_ranges_del(runs, x.base, NULL);
-		if (x.base < e->base)
+		rc = del(sink, e->device, x.base, x.size, e->t);
+		if (rc == 0 && x.base < e->base)
 			rc =
 			    add(runs, e->device, x.base, e->base - x.base, x.value, sink, e->t, -1);
-		else
-			rc = del(sink, e->device, x.base, x.size, e->t);
 		if (rc == 0 && x_last > last)
 			rc = add(runs, e->device, last + 1, x_last - last, x.value, sink, e->t, -1);
 	}
@@ -75,11 +74,12 @@ static int join(struct hrr_ranges *runs, const struct hrr_torch_event *e,
 	if (x != NULL && x->base + x->size == base && x->value == stream &&
 	    x->size <= HRR_REGION_MAX - size) {
 		base = x->base;
+		rc = del(sink, e->device, base, x->size, e->t);
 		size += x->size;
 		(void)hrr_ranges_del(runs, base, NULL);
 	}
 	x = base + size != 0 ? hrr_ranges_at(runs, base + size) : NULL;
-	if (x != NULL && x->value == stream && x->size <= HRR_REGION_MAX - size) {
+	if (rc == 0 && x != NULL && x->value == stream && x->size <= HRR_REGION_MAX - size) {
 		struct hrr_range right = *x;
 		(void)hrr_ranges_del(runs, right.base, NULL);
 		size += right.size;

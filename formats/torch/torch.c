@@ -1,6 +1,7 @@
 #include "formats/torch/torch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "formats/torch/history.h"
@@ -314,4 +315,30 @@ int hrr_torch_import(struct hrr_buf *b, const void *data, size_t len,
 				    "the history runs more than 2^53 ns past the stream's begin: "
 				    "it is not of this run");
 	return hrr_diag_set(diag, rc, "out of memory");
+}
+
+int hrr_torch_warnings(const struct hrr_torch_stats *st, struct hrr_buf *b)
+{
+	int bad = 0;
+
+	if (st->no_times)
+		bad |= hrr_buf_adds(b, "its history has no times (PyTorch before 2.1): left out\n");
+	if (st->unknown > 0)
+		bad |= hrr_buf_addf(b, "%" PRIu64 " events of a kind not known left out (%s)\n",
+				    st->unknown, st->unknown_name);
+	if (st->backward > 0)
+		bad |= hrr_buf_addf(b, "%" PRIu64 " events stamped before their predecessor\n",
+				    st->backward);
+	if (st->unmatched + st->differ > 0)
+		bad |= hrr_buf_addf(b,
+				    "its history does not fit: %" PRIu64
+				    " events without match, %" PRIu64
+				    " addresses left otherwise than it says\n",
+				    st->unmatched, st->differ);
+	if (st->clock_suspect)
+		bad |= hrr_buf_addf(b,
+				    "its clock is hardly the stream's: of what it says %" PRIu64
+				    " changes are before and %" PRIu64 " after\n",
+				    st->before, st->after);
+	return bad;
 }

@@ -50,5 +50,7 @@ struct hrr_torch_stats {
 int hrr_torch_import(struct hrr_buf *b, const void *data, size_t len,
 		     const struct hrr_torch_options *opt, struct hrr_torch_stats *ret,
 		     struct hrr_diag *diag);
+/* Appends what a person should know of an import, a line each; nothing where all is well. */
+int hrr_torch_warnings(const struct hrr_torch_stats *st, struct hrr_buf *b);
 
 #endif

@@ -296,7 +296,7 @@ static void real(void)
 		uint64_t segments, blocks, events, adds, dels;
 	} t[] = {{"small", 4, 12, 18, 18, 2},
 		 {"train", 7, 88, 1060, 418, 323},
-		 {"expandable", 1, 16, 56, 40, 8},
+		 {"expandable", 1, 16, 56, 40, 23},
 		 {"train-p2", 7, 88, 49, 120, 25}};
 	char path[4096];
 

@@ -26,7 +26,7 @@ class Toy:
         self.blocks = [dict() for _ in range(devices)]  # base -> [requested, rounded, pending]
         self.traces = [[] for _ in range(devices)]
         self.states = []  # (us, state)
-        self.next = [0x7F0000000000 + (d << 36) for d in range(devices)]
+        self.next = [0x7E0000000000 + (d << 36) for d in range(devices)]
         self.state_at_start = None
 
     def tick(self, most=3):
