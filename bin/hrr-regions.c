@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +9,13 @@
 
 #include "bin/tool.h"
 #include "bin/tool_source.h"
+#include "formats/torch/torch.h"
+#include "lib/region/combine.h"
+#include "lib/region/explain.h"
+#include "lib/region/lint.h"
 #include "lib/region/lives.h"
+#include "lib/region/place.h"
+#include "lib/region/svg.h"
 #include "lib/store/file.h"
 #include "lib/store/sidecar.h"
 #include "lib/stream/edit.h"
@@ -23,6 +30,14 @@ static const char usage[] =
     "                   [-f NAME] [-a ARCHIVE | STREAM]\n"
     "   or: hrr-regions ls [--pid PID] [ARCHIVE]\n"
     "   or: hrr-regions check [--pid PID] [ARCHIVE]\n"
+    "   or: hrr-regions explain [--at SEQ | --t TIME] [--pid PID] QUESTION [ARCHIVE]\n"
+    "   or: hrr-regions import --torch FILE [--frames N] [--pid PID] [-f NAME]\n"
+    "                   [-a ARCHIVE]\n"
+    "   or: hrr-regions merge [-a ARCHIVE] SIDECAR ...\n"
+    "   or: hrr-regions clip [--from TIME] [--to TIME] [--base ADDRESS --size N]\n"
+    "                   [-a ARCHIVE] SIDECAR ...\n"
+    "   or: hrr-regions lint [--confidence PERCENT] [--pid PID] [ARCHIVE]\n"
+    "   or: hrr-regions map --svg [--from TIME] [--to TIME] [--pid PID] [ARCHIVE]\n"
     "\n"
     "Tells of device memory that HIP never saw. add and del put one record into a\n"
     "stream on its way from standard input (or STREAM) to standard output, or with\n"
@@ -39,12 +54,37 @@ static const char usage[] =
     "  --at SEQ        just before the call SEQ\n"
     "  --tag TEXT      what to call it\n"
     "  --pid PID       the process, where there are several\n"
+    "  --torch FILE    a memory snapshot of PyTorch\n"
+    "  --frames N      the N innermost frames become the tag (0)\n"
+    "  --from, --to    what lives at some moment between them is kept, or drawn\n"
+    "  --confidence N  tell what is at least so likely, in percent (40)\n"
+    "  --svg           the picture is SVG\n"
     "  -h, --version   this text; the version\n"
     "\n"
     "ls prints kind, device, base, size, from, to and tag of every region. check\n"
-    "prints what does not fit and exits with 1 when there is any.\n";
+    "prints what does not fit and exits with 1 when there is any. explain tells whose\n"
+    "an address was and exits with 1 when it was nobody's; QUESTION is an address, a\n"
+    "message of hrr-play, or - for such lines on standard input. import writes a\n"
+    "sidecar, merge makes one of several, clip leaves out what is elsewhere. lint\n"
+    "prints words that look like addresses nobody declared and exits with 1 when\n"
+    "there are any. map draws memory over time.\n";
 
-enum { OPT_KIND = 256, OPT_BASE, OPT_SIZE, OPT_DEVICE, OPT_T, OPT_AT, OPT_TAG, OPT_PID };
+enum {
+	OPT_KIND = 256,
+	OPT_BASE,
+	OPT_SIZE,
+	OPT_DEVICE,
+	OPT_T,
+	OPT_AT,
+	OPT_TAG,
+	OPT_PID,
+	OPT_TORCH,
+	OPT_FRAMES,
+	OPT_FROM,
+	OPT_TO,
+	OPT_CONFIDENCE,
+	OPT_SVG
+};
 
 static const struct option longs[] = {
     {"kind", required_argument, NULL, OPT_KIND},
@@ -55,6 +95,12 @@ static const struct option longs[] = {
     {"at", required_argument, NULL, OPT_AT},
     {"tag", required_argument, NULL, OPT_TAG},
     {"pid", required_argument, NULL, OPT_PID},
+    {"torch", required_argument, NULL, OPT_TORCH},
+    {"frames", required_argument, NULL, OPT_FRAMES},
+    {"from", required_argument, NULL, OPT_FROM},
+    {"to", required_argument, NULL, OPT_TO},
+    {"confidence", required_argument, NULL, OPT_CONFIDENCE},
+    {"svg", no_argument, NULL, OPT_SVG},
     {0},
 };
 
@@ -64,6 +110,11 @@ struct regions {
 	bool has_base, has_size, has_t, has_at;
 	uint64_t at;
 	struct hrr_source_options opt;
+	const char *torch;
+	uint64_t frames, from, to, confidence;
+	bool svg;
+	char **operands; /* of merge and clip */
+	size_t n_operands;
 };
 
 static struct hrr_diag diag;
@@ -376,11 +427,221 @@ static int check(struct regions *g)
 	return !any ? TOOL_TROUBLE : c.found > 0 ? TOOL_NO : TOOL_YES;
 }
 
+/* --- whose is it --- */
+
+#define MAX_QUESTIONS 64
+
+static void ask(struct regions *g, struct hrr_question *q, const char *text)
+{
+	*q = (struct hrr_question){.p = -1};
+	if (g->has_at || g->has_t) {
+		q->at = g->has_at ? HRR_WHEN_SEQ : HRR_WHEN_TIME;
+		q->when = g->has_at ? g->at : g->region.t;
+	}
+	if (hrr_question_read(q, text, &diag) < 0)
+		tool_misuse("%s", diag.what);
+}
+
+/* The lines of standard input that ask something. */
+static size_t ask_lines(struct regions *g, struct hrr_question *q)
+{
+	char *line = NULL;
+	size_t cap = 0, n = 0;
+
+	while (n < MAX_QUESTIONS && getline(&line, &cap, stdin) > 0)
+		if (strstr(line, "0x") != NULL) {
+			ask(g, &q[n++], line);
+			q[n - 1].p = -1;
+		}
+	free(line);
+	if (n == 0)
+		tool_die("-", 0, "no address in any line of it");
+	return n;
+}
+
+static int explain(struct regions *g)
+{
+	struct hrr_question q[MAX_QUESTIONS];
+	struct hrr_explain *x[MAX_QUESTIONS];
+	bool many = strcmp(g->operands[0], "-") == 0, all = true;
+	size_t n = 1;
+
+	if (many)
+		n = ask_lines(g, q);
+	else
+		ask(g, &q[0], g->operands[0]);
+	for (size_t i = 0; i < n; i++)
+		if ((x[i] = hrr_explain_new(&q[i])) == NULL)
+			tool_no_memory();
+	struct hrr_source *src = open_source(g, g->operand);
+	struct hrr_buf b = {0};
+	struct hrr_record *rec;
+	while ((rec = next(src)) != NULL)
+		for (size_t i = 0; i < n; i++)
+			if (hrr_explain_record(x[i], rec, hrr_source_from_sidecar(src), &diag) < 0)
+				tool_die(hrr_source_name(src, rec), rec->lineno, "%s", diag.what);
+	bool any = tool_say_state(g->operand, src);
+	for (size_t i = 0; any && i < n; i++) {
+		int rc = hrr_explain_answer(x[i], &b, &diag);
+		if (rc < 0)
+			tool_die(g->operand, 0, "%s", diag.what);
+		all = all && rc > 0;
+		tool_write(b.data, b.len);
+		b.len = 0;
+		hrr_explain_free(x[i]);
+	}
+	hrr_source_close(src);
+	hrr_buf_release(&b);
+	return !any ? TOOL_TROUBLE : all ? TOOL_YES : TOOL_NO;
+}
+
+/* --- sidecars of others, and parts of sidecars --- */
+
+static struct hrr_sidecar_place place_of(const struct regions *g)
+{
+	struct hrr_sidecar_place p;
+
+	if (hrr_sidecar_place(&p, g->archive, &g->opt, &diag) < 0)
+		tool_die_diag(&diag);
+	return p;
+}
+
+static int import(struct regions *g)
+{
+	struct hrr_torch_options opt = {
+	    .end = HRR_NO_TIME, .pid = -1, .frames = (unsigned)g->frames};
+	struct hrr_sidecar_place place = {0};
+	struct hrr_buf in = {0}, out = {0};
+	struct hrr_torch_stats st;
+	int rc = hrr_file_read(AT_FDCWD, g->torch, HRR_TORCH_MAX, &in);
+
+	if (rc < 0)
+		tool_die(g->torch, 0, "cannot read: %s", strerror(-rc));
+	if (g->archive != NULL) {
+		place = place_of(g);
+		opt.t0 = place.t0;
+		opt.realtime = place.realtime;
+		opt.end = place.end;
+		opt.pid = (int64_t)place.pid;
+	}
+	if (hrr_torch_import(&out, in.data, in.len, &opt, &st, &diag) < 0)
+		tool_die(g->torch, 0, "%s", diag.what);
+	in.len = 0;
+	if (hrr_torch_warnings(&st, &in) < 0 || hrr_buf_str(&in) == NULL)
+		tool_no_memory();
+	for (char *line = strtok(in.data, "\n"); line != NULL; line = strtok(NULL, "\n"))
+		tool_say(g->torch, 0, "warning: %s", line);
+	if (g->archive == NULL)
+		tool_write(out.data, out.len);
+	else if (hrr_sidecar_put(&place, g->name != NULL ? g->name : "torch", &out, &diag) < 0)
+		tool_die_diag(&diag);
+	hrr_sidecar_place_release(&place);
+	hrr_buf_release(&in);
+	hrr_buf_release(&out);
+	return TOOL_YES;
+}
+
+static int combine(struct regions *g)
+{
+	struct hrr_combine_options opt = {
+	    .from = g->from, .to = g->to, .base = g->region.base, .size = g->region.size};
+	struct hrr_combine_stats st;
+	struct hrr_buf out = {0};
+
+	if (g->archive != NULL) {
+		struct hrr_sidecar_place p = place_of(g);
+		opt.clock = (struct hrr_sidecar_clock){p.t0, p.realtime};
+		hrr_sidecar_place_release(&p);
+	}
+	if (hrr_sidecars_combine(&out, g->n_operands, (const char *const *)g->operands, &opt, &st,
+				 &diag) < 0)
+		tool_die_diag(&diag);
+	if (st.cut)
+		tool_say(NULL, 0, "a sidecar's last line is cut: left out");
+	tool_write(out.data, out.len);
+	hrr_buf_release(&out);
+	return TOOL_YES;
+}
+
+/* --- lint and map --- */
+
+struct linting {
+	struct hrr_source *src;
+	struct hrr_buf text;
+};
+
+static void say_finding(void *self, const struct hrr_lint_finding *f)
+{
+	struct linting *l = self;
+	const char *name = hrr_source_name(l->src, f->rec);
+	char file[512];
+
+	hrr_mask(file, sizeof file, name, strlen(name));
+	l->text.len = 0;
+	if (hrr_lint_text(f, &l->text) < 0)
+		tool_no_memory();
+	tool_print("%s:%" PRIu64 ": %.*s\n", file, f->rec->lineno, (int)l->text.len, l->text.data);
+}
+
+static int lint(struct regions *g)
+{
+	struct linting self = {.src = open_source(g, g->operand)};
+	struct hrr_source *src = self.src;
+	struct hrr_lint *l = hrr_lint_new((int)g->confidence, -1, say_finding, &self);
+	struct hrr_lint_stats st;
+	struct hrr_record *rec;
+
+	if (l == NULL)
+		tool_no_memory();
+	while ((rec = next(src)) != NULL) {
+		struct hrr_blobs *blobs = rec->kind == HRR_REC_CALL && rec->blobs >= 0
+					      ? hrr_source_blobs(src, rec->p, NULL)
+					      : NULL;
+		if (hrr_lint_record(l, rec, blobs, &diag) < 0)
+			tool_die(hrr_source_name(src, rec), rec->lineno, "%s", diag.what);
+	}
+	bool any = tool_say_state(g->operand, src);
+	hrr_lint_stats(l, &st);
+	if (st.unread > 0)
+		tool_say(g->operand, 0, "warning: %" PRIu64 " payloads could not be read",
+			 st.unread);
+	hrr_lint_free(l);
+	hrr_buf_release(&self.text);
+	hrr_source_close(src);
+	return !any ? TOOL_TROUBLE : st.found > 0 ? TOOL_NO : TOOL_YES;
+}
+
+static int map(struct regions *g)
+{
+	struct hrr_source *src = open_source(g, g->operand);
+	struct hrr_map_options opt = {
+	    .title = g->operand, .p = -1, .from = g->from, .to = g->to == HRR_NO_TIME ? 0 : g->to};
+	struct hrr_map *m = hrr_map_new(&opt);
+	struct hrr_map_stats st;
+	struct hrr_record *rec;
+	struct hrr_buf b = {0};
+
+	if (m == NULL)
+		tool_no_memory();
+	while ((rec = next(src)) != NULL)
+		if (hrr_map_record(m, rec, &diag) < 0)
+			tool_die(hrr_source_name(src, rec), rec->lineno, "%s", diag.what);
+	bool any = tool_say_state(g->operand, src);
+	if (any && hrr_map_svg(m, &b, &st, &diag) < 0)
+		tool_die(g->operand, 0, "%s", diag.what);
+	tool_write(b.data, b.len);
+	hrr_map_free(m);
+	hrr_buf_release(&b);
+	hrr_source_close(src);
+	return any ? TOOL_YES : TOOL_TROUBLE;
+}
+
 /* --- command line --- */
 
 int main(int argc, char **argv)
 {
-	struct regions g = {.opt = {.pid = -1}, .name = "added", .region = {.t = HRR_NO_TIME}};
+	struct regions g = {
+	    .opt = {.pid = -1}, .region = {.t = HRR_NO_TIME}, .to = HRR_NO_TIME, .confidence = 40};
 
 	tool_start("hrr-regions", usage);
 	for (int o; (o = tool_option(argc, argv, "a:f:", longs)) != -1;)
@@ -430,18 +691,75 @@ int main(int argc, char **argv)
 		case OPT_PID:
 			g.opt.pid = (int64_t)(tool_number("--pid", optarg) & INT64_MAX);
 			break;
+		case OPT_TORCH:
+			g.torch = optarg;
+			break;
+		case OPT_FRAMES:
+			g.frames = tool_number("--frames", optarg);
+			if (g.frames > HRR_TORCH_MAX_FRAMES)
+				tool_misuse("--frames: above %d: %s", HRR_TORCH_MAX_FRAMES, optarg);
+			break;
+		case OPT_FROM:
+			g.from = tool_number("--from", optarg);
+			break;
+		case OPT_TO:
+			g.to = tool_number("--to", optarg);
+			break;
+		case OPT_CONFIDENCE:
+			g.confidence = tool_number("--confidence", optarg);
+			if (g.confidence > 100)
+				tool_misuse("--confidence: above 100: %s", optarg);
+			break;
+		case OPT_SVG:
+			g.svg = true;
+			break;
 		}
 	if (optind >= argc)
-		tool_misuse("what to do is missing: add, del, ls or check");
+		tool_misuse("what to do is missing: add, del, ls, check, explain, import, merge, "
+			    "clip, lint or map");
 	const char *command = argv[optind++];
+	g.operands = argv + optind;
+	g.n_operands = (size_t)(argc - optind);
+	g.operand = g.archive != NULL ? g.archive : "-";
+	if (strcmp(command, "merge") == 0 || strcmp(command, "clip") == 0) {
+		if (g.n_operands == 0)
+			tool_misuse("%s needs a sidecar", command);
+		if (g.has_base != g.has_size || (g.has_size && g.region.size == 0))
+			tool_misuse("--base and --size go together");
+		return tool_finish(combine(&g));
+	}
+	if (strcmp(command, "import") == 0) {
+		if (g.torch == NULL || g.n_operands > 0)
+			tool_misuse("import takes --torch FILE, and nothing else");
+		return tool_finish(import(&g));
+	}
+	if (strcmp(command, "explain") == 0) {
+		if (g.n_operands == 0 || g.n_operands > 2)
+			tool_misuse("explain takes a question and an archive");
+		if (g.n_operands == 2)
+			g.operand = g.operands[1];
+		if (strcmp(g.operands[0], "-") == 0 && strcmp(g.operand, "-") == 0)
+			tool_misuse("questions and stream cannot both be standard input");
+		return tool_finish(explain(&g));
+	}
 	if (argc - optind > (g.archive != NULL ? 0 : 1))
 		tool_misuse("too many operands");
-	g.operand = optind < argc ? argv[optind] : "-";
+	if (optind < argc)
+		g.operand = argv[optind];
+	if (strcmp(command, "lint") == 0)
+		return tool_finish(lint(&g));
+	if (strcmp(command, "map") == 0) {
+		if (!g.svg)
+			tool_misuse("map needs --svg");
+		return tool_finish(map(&g));
+	}
 	if (strcmp(command, "ls") == 0 || strcmp(command, "check") == 0) {
-		if (g.archive != NULL)
-			g.operand = g.archive;
 		return tool_finish(command[0] == 'l' ? list(&g) : check(&g));
 	}
+	if (g.archive != NULL)
+		g.operand = "-";
+	if (g.name == NULL)
+		g.name = "added";
 	g.region.add = strcmp(command, "add") == 0;
 	if (!g.region.add && strcmp(command, "del") != 0)
 		tool_misuse("no such thing to do: %s", command);

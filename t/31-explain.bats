@@ -1,0 +1,155 @@
+# hrr-regions: explain, merge, clip, lint, map.
+# shellcheck disable=SC2086 # $S has no blanks
+load helper
+
+setup() {
+	common_setup
+	need_prog hrr-regions hrr-cat
+	cp -r "$ROOT/t/data/streams/small" small
+	S=small/pid-4242
+}
+
+@test "regions explain: who holds an address, and from when" {
+	run_sep hrr-regions explain 0x7f0000000004 --at 7 $S
+	status_is 0
+	no_err
+	out_is '0x7f0000000004 at call 7 hipMemcpy (t 7000)
+block 0x7f0000000000 + 8, tag "first half", since t 5600
+  offset 4, 4 bytes from there to its end
+allocation 0x7f0000000000 + 16, by call 2 hipMalloc at t 2000
+  offset 4, 12 bytes from there to its end'
+	run_sep hrr-regions explain 0x7f0000000004 --t 5000 $S
+	status_is 0
+	out_lacks "block 0x7f0000000000 + 8, tag \"first half\", since t 5600
+  offset"
+	run_sep hrr-regions explain 0x7f000000000c --at 7 $S
+	status_is 1
+	out_has '  4 bytes past the end of block 0x7f0000000000 + 8, tag "first half", since t 5600'
+	run_sep hrr-regions explain 0x7f000000000c $S
+	status_is 1
+	out_has '  allocation 0x7f0000000000 + 16, by call 2 hipMalloc at t 2000, until call 9 hipFree at t 9000'
+}
+
+@test "regions explain: takes what hrr-play prints, one line or many" {
+	m='hrr-play: run.hrr:11: hipMemcpy: source 0x7f0000000000 (16 bytes, blob 16) is not mapped: no allocation'
+	run_sep hrr-regions explain "$m" $S
+	status_is 1
+	out_has '0x7f0000000000 + 16 at call 7 hipMemcpy (t 7000)'
+	out_has '8 bytes from there to its end: 16 bytes run 8 past it'
+	printf 'no address here\n%s\nhrr-play: run.hrr:3: x: 0x7f0000000000 is\n' "$m" >said
+	run_sep bash -c "hrr-regions explain - $S <said"
+	status_is 1
+	[ "$(grep -c '^0x' "$T/.out")" = 2 ]
+	run_sep bash -c "hrr-cat $S | hrr-regions explain 0x7f0000000004 --at 7"
+	status_is 0
+	out_has 'tag "first half"'
+}
+
+@test "regions explain: what cannot be asked" {
+	run_sep hrr-regions explain 0x5 --at 77 $S
+	status_is 2
+	err_is "hrr-regions: $S: no call 77 in it"
+	run_sep hrr-regions explain hello $S
+	status_is 2
+	err_has 'no address like 0x7fbe01400000 in it'
+	run_sep hrr-regions explain
+	status_is 2
+	run_sep bash -c 'hrr-regions explain - </dev/null'
+	status_is 2
+	run_sep bash -c "hrr-regions explain - $S </dev/null"
+	status_is 2
+	err_is 'hrr-regions: -: no address in any line of it'
+	run_sep bash -c 'hrr-regions explain 0x5 </dev/null'
+	status_is 2
+}
+
+@test "regions merge and clip: several sidecars as one, and a part" {
+	printf '%s\n' '{"regions":1,"clock":"monotonic","resolution":1,"t0":"1000"}' \
+		'{"region":"add","kind":"block","base":"0x10","size":16,"t":50}' \
+		'{"region":"del","base":"0x10","t":90}' >a.jsonl
+	printf '%s\n' '{"regions":1,"clock":"monotonic","resolution":1000,"t0":"980"}' \
+		'{"region":"add","kind":"block","base":"0x90","size":16,"t":60}' >b.jsonl
+	run_sep hrr-regions merge a.jsonl b.jsonl
+	status_is 0
+	no_err
+	out_is '{"regions":1,"clock":"monotonic","resolution":1000,"t0":"980"}
+{"region":"add","kind":"block","base":"0x90","size":16,"t":60}
+{"region":"add","kind":"block","base":"0x10","size":16,"t":70}
+{"region":"del","base":"0x10","t":110}'
+	cp "$T/.out" m.jsonl
+	run_sep hrr-regions clip --from 111 m.jsonl
+	status_is 0
+	out_is '{"regions":1,"clock":"monotonic","resolution":1000,"t0":"980"}
+{"region":"add","kind":"block","base":"0x90","size":16,"t":60}'
+	run_sep hrr-regions clip --to 100 --base 0x10 --size 1 m.jsonl
+	out_is '{"regions":1,"clock":"monotonic","resolution":1000,"t0":"980"}
+{"region":"add","kind":"block","base":"0x10","size":16,"t":70}'
+	printf '{"regions":1,"clock":"realtime","t0":"5"}\n' >c.jsonl
+	run_sep hrr-regions merge a.jsonl c.jsonl
+	status_is 2
+	err_is 'hrr-regions: c.jsonl: its clock cannot be compared with that of a.jsonl: the archive is needed'
+	run_sep hrr-regions merge -a $S a.jsonl c.jsonl
+	status_is 0
+	out_has '"t0":"81234000000000"'
+	run_sep hrr-regions merge
+	status_is 2
+	run_sep hrr-regions clip --base 0x1 a.jsonl
+	status_is 2
+	printf '{"region"' >>a.jsonl
+	run_sep hrr-regions merge a.jsonl
+	status_is 0
+	err_is "hrr-regions: a sidecar's last line is cut: left out"
+}
+
+@test "regions lint: pointers and payload words that nobody declared" {
+	run_sep hrr-regions lint $S
+	status_is 0
+	no_out
+	# The launch's pointer forgotten, and one to nowhere.
+	sed 's/"hex":"00000000007f0000","ptr":\[0\]/"hex":"00000000007f0000"/' $S/events.jsonl >e && mv e $S/events.jsonl
+	run_sep hrr-regions lint $S
+	status_is 1
+	out_is "$S/events.jsonl:7: 90% hidden: call 5 hipLaunchKernel of _Z5upperPc: argument 0 byte 0: 0x7f0000000000 is no declared pointer, but an address in allocation 0x7f0000000000 + 16"
+	sed -i 's/"hex":"00000000007f0000"/"hex":"000000aaaa7e0000","ptr":[0]/' $S/events.jsonl
+	run_sep hrr-regions lint $S
+	status_is 1
+	out_has '90% unknown: call 5 hipLaunchKernel of _Z5upperPc: argument 0 byte 0: 0x7eaaaa000000 points to memory that nobody declared'
+	run_sep hrr-regions lint --confidence 91 $S
+	status_is 0
+	no_out
+}
+
+@test "regions lint: a payload that holds an address" {
+	need_cmd xxhsum
+	printf 'aaaaaaaa\010\000\000\000\000\177\000\000' >bytes
+	id=$(xxhsum -H2 bytes | cut -d ' ' -f 1)
+	mkdir -p "small/blobs/${id:0:2}"
+	cp bytes "small/blobs/${id:0:2}/$id"
+	sed -i "s/xxh128:1f58fc809b1b8c4b3e8e153ff12f6330/xxh128:$id/" $S/events.jsonl
+	run_sep hrr-regions lint $S
+	status_is 1
+	out_is "$S/events.jsonl:5: 50% payload: call 3 hipMemcpy: payload byte 8: 0x7f0000000008 is an address in allocation 0x7f0000000000 + 16"
+	rm -r "small/blobs/${id:0:2}"
+	run_sep hrr-regions lint $S
+	status_is 0
+	err_is "hrr-regions: $S: warning: 1 payloads could not be read"
+}
+
+@test "regions map: a picture of memory over time" {
+	run_sep hrr-regions map --svg $S
+	status_is 0
+	no_err
+	out_has '<title>block 0x7f0000000000 + 8 (8 B)'
+	out_has 'first half'
+	out_has 'call 7 hipMemcpy: source 0x7f0000000000: runs past the end by 8 bytes'
+	if command -v xmllint >/dev/null; then xmllint --noout "$T/.out"; fi
+	if command -v rsvg-convert >/dev/null; then rsvg-convert "$T/.out" -o x.png; fi
+	run_sep hrr-regions map $S
+	status_is 2
+	head -n 1 $S/events.jsonl >h
+	run_sep hrr-regions map --svg h
+	status_is 2
+	err_has 'no device memory in it: nothing to draw'
+	run_sep bash -c "hrr-regions map --svg $S >/dev/full"
+	status_is 2
+}
