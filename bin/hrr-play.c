@@ -14,6 +14,7 @@
 #include "lib/replay/children.h"
 #include "lib/replay/fault.h"
 #include "lib/replay/replay.h"
+#include "lib/stream/edit.h"
 
 static const char usage[] =
     "usage: hrr-play [-kq] [-b DIR] [-d DEVICE] [-r FILE] [options] [ARCHIVE | -]\n"
@@ -43,7 +44,8 @@ static const char usage[] =
     "  --fill-byte N        what fresh memory holds (0)\n"
     "  --max-host-bytes N   limit of host memory behind registrations and graphs\n"
     "  --sync-after-launch  wait after each launch: names the guilty one\n"
-    "  --hash-launches FILE a stream with a hash of what each launch could write\n"
+    "  --hash-launches FILE a stream with a hash of what each launch could write;\n"
+    "                       the bytes go to FILE.blobs\n"
     "  --timing             wait after each launch and print kernel times\n"
     "  --watchdog SECONDS   how long one wait may take (120; 0: for ever)\n"
     "  --require-complete   a stream cut short is a failure\n"
@@ -541,6 +543,22 @@ static bool handed_on(const struct hrr_record *rec)
 
 /* --- playing ------------------------------------------------------------------------ */
 
+/* The stream of hashes has the recorded header, but blobs of its own. */
+static void put_hash_header(const struct hrr_record *rec)
+{
+	const char *path = hrr_blobs_path(play.opt.hash_blobs);
+	struct hrr_buf value = {0}, line = {0};
+
+	if (hrr_json_put_str(&value, path, strlen(path)) < 0)
+		tool_no_memory();
+	const struct hrr_edit e = {"blobs", value.data, value.len, HRR_EDIT_LAST};
+	if (hrr_record_edit(rec, &e, 1, &line) < 0 || hrr_buf_addc(&line, '\n') < 0)
+		tool_no_memory();
+	fwrite(line.data, 1, line.len, play.opt.hashes);
+	hrr_buf_release(&value);
+	hrr_buf_release(&line);
+}
+
 static void read_header(const struct hrr_record *rec)
 {
 	uint64_t pid = 0;
@@ -549,7 +567,7 @@ static void read_header(const struct hrr_record *rec)
 	if (n >= 0 && hrr_json_u64(&rec->json, n, &pid) == 0)
 		play.recorded_pid = (uint32_t)pid;
 	if (play.opt.hashes != NULL)
-		fprintf(play.opt.hashes, "%.*s\n", (int)rec->len, rec->line);
+		put_hash_header(rec);
 }
 
 /* 0: to the end; 1: ended early as asked or after a failure; negative: trouble, said. */
@@ -683,6 +701,13 @@ static void open_outputs(void)
 		play.opt.hashes = fopen(play.hashes_path, "we");
 		if (play.opt.hashes == NULL)
 			tool_die(play.hashes_path, 0, "%s", strerror(errno));
+		struct hrr_diag diag = {0};
+		char dir[4096];
+		int n = snprintf(dir, sizeof dir, "%s.blobs", play.hashes_path);
+		if (n < 0 || (size_t)n >= sizeof dir)
+			tool_die(play.hashes_path, 0, "too long");
+		if (hrr_blobs_open(&play.opt.hash_blobs, dir, true, &diag) < 0)
+			tool_die(dir, 0, "%s", diag.what);
 	}
 	if (play.results_fd < 0 && play.results_path != NULL) {
 		play.results_fd =
@@ -758,6 +783,8 @@ int main(int argc, char **argv)
 			(unsigned long long)v.hashed, (unsigned long long)v.hashes);
 	if (play.opt.hashes != NULL && fclose(play.opt.hashes) != 0)
 		tool_die(play.hashes_path, 0, "%s", strerror(errno));
+	if (play.opt.hash_blobs != NULL)
+		hrr_blobs_close(play.opt.hash_blobs);
 	hrr_tolerance_release(&play.tolerance);
 	hrr_buf_release(&play.text);
 	return tool_finish(code);

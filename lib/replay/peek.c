@@ -64,8 +64,11 @@ static int hash_mem(struct hrr_replay *r, struct hrr_event *ev, const struct hrr
 				     .t = ev->rec->t,
 				     .tid = ev->rec->tid,
 				     .addr = m->base,
-				     .size = m->size,
-				     .blob = hrr_id_of(data, m->size)};
+				     .size = m->size};
+	if (r->opt.hash_blobs == NULL)
+		o.blob = hrr_id_of(data, m->size);
+	else if (hrr_blobs_put(r->opt.hash_blobs, data, m->size, &o.blob, &r->diag) < 0)
+		return hrr_trouble(r, -EIO, "the bytes of a launch cannot be kept");
 	return hrr_write_output(b, &o) < 0 ? hrr_trouble(r, -ENOMEM, "out of memory") : 0;
 }
 

@@ -34,6 +34,7 @@ struct hrr_replay_options {
 	size_t n_replace;
 	const char *replace[HRR_REPLAY_MAX_REPLACE]; /* "NAME=FILE", borrowed */
 	const struct hrr_tolerance *tolerance;	     /* borrowed; NULL: exact only */
+	struct hrr_blobs *hash_blobs;  /* where the bytes they are of go; borrowed, NULL: nowhere */
 	FILE *hashes;		       /* --hash-launches: an event stream goes here; NULL */
 	volatile const int *interrupt; /* set by a signal handler: stop issuing; NULL */
 	/* Called with each outcome as it is known; the text lives for the call. */

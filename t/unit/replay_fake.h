@@ -43,6 +43,8 @@ static struct fake {
 		bool live;
 	} reg[FAKE_MAX];
 	int n_reg;
+	void *pinned[FAKE_MAX];
+	int n_pinned;
 	struct fake_op queue[FAKE_MAX];
 	int n_queue;
 	struct fake_graph graphs[64];
@@ -168,12 +170,16 @@ static int f_hipHostMalloc(void **p, size_t n, unsigned f)
 	(void)f;
 	fake_log("hipHostMalloc");
 	*p = aligned_alloc(4096, (n + 4095) & ~(size_t)4095);
+	fake.pinned[fake.n_pinned++ % FAKE_MAX] = *p;
 	return *p != NULL ? 0 : hipErrorOutOfMemory;
 }
 static int f_hipHostFree(void *p)
 {
 	fake_log("hipHostFree");
 	fake_drain();
+	for (int i = 0; i < FAKE_MAX; i++)
+		if (fake.pinned[i] == p)
+			fake.pinned[i] = NULL;
 	free(p);
 	return 0;
 }
@@ -614,6 +620,9 @@ static inline void rig_end(struct rig *g)
 		g->r = NULL;
 	}
 	hrr_record_release(&g->rec);
+	for (int i = 0; i < FAKE_MAX; i++) /* what a fault kept from being freed */
+		free(fake.pinned[i]);
+	memset(fake.pinned, 0, sizeof fake.pinned);
 	hrr_blobs_close(g->blobs);
 	snprintf(cmd, sizeof cmd, "rm -rf %s", g->dir);
 	if (system(cmd) != 0)
