@@ -9,6 +9,7 @@
 #include "bin/tool.h"
 #include "bin/tool_source.h"
 #include "formats/hrr/export.h"
+#include "lib/hip/slice.h"
 #include "lib/store/export.h"
 #include "lib/store/info.h"
 #include "lib/store/pack.h"
@@ -19,10 +20,11 @@
 
 static const char usage[] =
     "usage: hrr-cat [-cqx] [-b DIR] [-e EXPR]... [--first N] [--last N] [--pid PID]\n"
-    "               [--regions FILE]... [--no-sidecars] [--follow] [--demangle]\n"
-    "               [--info | --text | --csv | --timeline | --verify] [ARCHIVE]\n"
+    "               [--slice EXPR] [--regions FILE]... [--no-sidecars] [--follow]\n"
+    "               [--demangle] [--info | --text | --csv | --timeline | --verify]\n"
+    "               [ARCHIVE]\n"
     "   or: hrr-cat -o DIR [-qx] [-b DIR] [-e EXPR]... [--first N] [--last N]\n"
-    "               [--pid PID] [--regions FILE]... [--no-sidecars]\n"
+    "               [--pid PID] [--slice EXPR] [--regions FILE]... [--no-sidecars]\n"
     "               [--format NAME] [--redact] [--repair] [ARCHIVE]\n"
     "   or: hrr-cat --pack [-q] ARCHIVE\n"
     "   or: hrr-cat --unpack [-q] -o DIR [FILE]\n"
@@ -40,6 +42,8 @@ static const char usage[] =
     "  --first N       only the first N calls selected\n"
     "  --last N        only the last N calls selected\n"
     "  --pid PID       only the process PID\n"
+    "  --slice EXPR    the calls EXPR selects and all they depend on; not from a\n"
+    "                  pipe\n"
     "  --regions FILE  one more sidecar, for the first process\n"
     "  --no-sidecars   leave out the archive's own sidecars\n"
     "  --follow        wait for more while the recorder is running\n"
@@ -64,6 +68,7 @@ enum {
 	OPT_LAST,
 	OPT_PID,
 	OPT_REGIONS,
+	OPT_SLICE,
 	OPT_NO_SIDECARS,
 	OPT_FOLLOW,
 	OPT_DEMANGLE,
@@ -84,6 +89,7 @@ static const struct option longs[] = {
     {"last", required_argument, NULL, OPT_LAST},
     {"pid", required_argument, NULL, OPT_PID},
     {"regions", required_argument, NULL, OPT_REGIONS},
+    {"slice", required_argument, NULL, OPT_SLICE},
     {"no-sidecars", no_argument, NULL, OPT_NO_SIDECARS},
     {"follow", no_argument, NULL, OPT_FOLLOW},
     {"demangle", no_argument, NULL, OPT_DEMANGLE},
@@ -255,7 +261,49 @@ static void cat(struct cat *c)
 		tool_no_memory();
 }
 
-/* The C++ library knows how, where it is installed. */
+/* --- slices: a first reading says what stays in the second --- */
+
+static bool in_slice(void *self, const struct hrr_record *rec)
+{
+	return hrr_slice_keeps(self, rec);
+}
+
+static struct hrr_slice *gather_slice(const char *operand, const struct hrr_source_options *opt,
+				      const char *expr)
+{
+	struct hrr_slice *slice = hrr_slice_new();
+	struct hrr_select *select;
+	struct hrr_source *src;
+	struct hrr_record *rec;
+	uint64_t selected, kept, n = 0;
+	int rc;
+
+	if (slice == NULL)
+		tool_no_memory();
+	if (hrr_select_new(&select, expr, &diag) < 0)
+		tool_die(NULL, 0, "%s", diag.what);
+	if (hrr_source_open(&src, operand, opt, &diag) < 0)
+		tool_die_diag(&diag);
+	while ((rc = hrr_source_next(src, &rec, &diag)) > 0) {
+		if (++n % 4096 == 0)
+			tool_progress("records", n, 0);
+		if (hrr_slice_gather(slice, rec, hrr_select_call(select, rec)) < 0)
+			tool_no_memory();
+	}
+	if (rc < 0)
+		tool_die_diag(&diag);
+	if (hrr_slice_solve(slice) < 0)
+		tool_no_memory();
+	hrr_slice_counts(slice, &selected, &kept);
+	if (selected == 0)
+		tool_die(operand, 0, "--slice: it selects no call");
+	hrr_source_close(src);
+	hrr_select_free(select);
+	return slice;
+}
+
+/* The C++ library knows how,
+ where it is installed. */
 static int demangle(void *self, const char *name, size_t len, struct hrr_buf *b)
 {
 	static char *(*cxa_demangle)(const char *, char *, size_t *, int *);
@@ -403,7 +451,7 @@ int main(int argc, char **argv)
 	struct cat c = {0};
 	const char **selectors = calloc((size_t)argc, sizeof *selectors);
 	const char **sidecars = calloc((size_t)argc, sizeof *sidecars);
-	const char *out = NULL;
+	const char *out = NULL, *slice = NULL;
 	uint64_t last = 0;
 	bool hrr8 = false, names = false;
 	int mode = 0;
@@ -451,6 +499,9 @@ int main(int argc, char **argv)
 		case OPT_REGIONS:
 			sidecars[opt.n_sidecars++] = optarg;
 			break;
+		case OPT_SLICE:
+			slice = optarg;
+			break;
 		case OPT_NO_SIDECARS:
 			opt.no_sidecars = true;
 			break;
@@ -490,6 +541,11 @@ int main(int argc, char **argv)
 	if (names && (mode < OPT_INFO || mode > OPT_TIMELINE))
 		tool_misuse("--demangle needs --info, --text, --csv or --timeline");
 	c.operand = argc > optind ? argv[optind] : "-";
+	if (slice != NULL && (filter.n_selectors > 0 || filter.first > 0 || last > 0 || opt.follow))
+		tool_misuse("--slice goes with no other choice of calls, and not with --follow");
+	if (slice != NULL &&
+	    (strcmp(c.operand, "-") == 0 || (stat(c.operand, &st) == 0 && S_ISFIFO(st.st_mode))))
+		tool_misuse("--slice reads twice: an archive or a file is needed, no pipe");
 	if (mode == OPT_PACK && argc == optind)
 		tool_misuse("--pack needs an archive");
 	if (mode == OPT_PACK)
@@ -511,6 +567,12 @@ int main(int argc, char **argv)
 		if (c.view == NULL)
 			tool_no_memory();
 	}
+	struct hrr_slice *sliced = NULL;
+	if (slice != NULL) {
+		sliced = gather_slice(c.operand, &opt, slice);
+		filter.keep = in_slice;
+		filter.self = sliced;
+	}
 	if (hrr_filter_new(&c.filter, &filter, &diag) < 0)
 		tool_die(NULL, 0, "%s", diag.what);
 	if (last > 0 && hrr_tail_new(&c.tail, last, c.filter, put_record, &c) < 0)
@@ -531,7 +593,8 @@ int main(int argc, char **argv)
 	cat(&c);
 
 	int code = end(&c, export.redact,
-		       filter.n_selectors == 0 && filter.first == 0 && last == 0 && opt.pid < 0);
+		       filter.n_selectors == 0 && filter.first == 0 && last == 0 && slice == NULL &&
+			   opt.pid < 0);
 	if (c.info != NULL) {
 		c.line.len = 0;
 		if (hrr_info_text(c.info, c.src, c.operand, view.demangle, NULL, &c.line) < 0)
@@ -544,6 +607,7 @@ int main(int argc, char **argv)
 	hrr_info_free(c.info);
 	hrr_verify_free(c.verify);
 	hrr_tail_free(c.tail);
+	hrr_slice_free(sliced);
 	hrr_filter_free(c.filter);
 	hrr_source_close(c.src);
 	hrr_record_release(&c.edited);

@@ -79,7 +79,8 @@ blob xxh128:$id is orphaned: nothing names it
 	status_is 0
 	cmp small/blobs/$OBJ secret.hrr/blobs/$OBJ
 	[ ! -e secret.hrr/blobs/$SRC ] && [ ! -e secret.hrr/blobs/$OUT ]
-	[ -z "$(grep -rl abcdefghijklmnop secret.hrr)" ]
+	run_sep grep -rq abcdefghijklmnop secret.hrr
+	status_is 1
 	[ "$(find secret.hrr/blobs -type f -size 16c | wc -l)" -eq 2 ]
 	# all but the ids is as it was
 	diff <(hrr-cat small | grep -v '"hrr":1' | sed 's/xxh128:[0-9a-f]*//') \

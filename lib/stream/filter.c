@@ -15,6 +15,8 @@ struct hrr_filter {
 	size_t n;
 	bool exclude;
 	uint64_t first, calls;
+	bool (*keep)(void *self, const struct hrr_record *rec);
+	void *self;
 	struct hrr_seqs *kept; /* calls whose outputs are kept; NULL: all */
 	struct hrr_buf by_p;   /* of struct counts */
 	size_t n_p;
@@ -29,6 +31,8 @@ int hrr_filter_new(struct hrr_filter **ret, const struct hrr_filter_options *opt
 	if (f == NULL)
 		goto fail;
 	f->exclude = opt->exclude;
+	f->keep = opt->keep;
+	f->self = opt->self;
 	f->first = opt->first > 0 ? opt->first : UINT64_MAX;
 	if (opt->n_selectors > 0 || opt->first > 0 || opt->exclude) {
 		f->kept = hrr_seqs_new();
@@ -87,7 +91,10 @@ int hrr_filter_record(struct hrr_filter *f, const struct hrr_record *rec)
 {
 	struct counts *c;
 
-	if (rec->kind == HRR_REC_CALL) {
+	if (f->keep != NULL && (rec->kind == HRR_REC_CALL || rec->kind == HRR_REC_OUTPUT)) {
+		if (!f->keep(f->self, rec))
+			return 0;
+	} else if (rec->kind == HRR_REC_CALL) {
 		if (f->kept != NULL) {
 			if (f->calls >= f->first || !fits(f, rec))
 				return 0;

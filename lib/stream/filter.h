@@ -15,6 +15,9 @@ struct hrr_filter_options {
 	const char *const *selectors;
 	bool exclude;	/* keep what does not fit */
 	uint64_t first; /* only so many calls; 0: all */
+	/* Instead of all these: whether a call or output stays; NULL: by the above. */
+	bool (*keep)(void *self, const struct hrr_record *rec);
+	void *self;
 };
 
 /* -EINVAL with diag for a bad selector. */

@@ -1,0 +1,159 @@
+# shellcheck disable=SC2086,SC2016 # words are meant to be split
+# hrr-cat --slice: selected calls and all they depend on.
+load helper
+
+setup() {
+	common_setup
+	need_prog hrr-cat
+	need_cmd jq
+	SMALL=$ROOT/t/data/streams/small
+}
+
+seqs() { jq -r 'select(has("seq")) | .seq' | tr '\n' ' '; }
+
+# line API ARGS [MORE]: a call, numbered by itself
+n=0
+line() {
+	n=$((n + 1))
+	echo "{\"seq\":$n,\"t\":$n,\"dur\":1,\"tid\":${TID:-1},\"api\":\"$1\",\"args\":{$2}${3:+,$3}}"
+}
+launch() { # POINTER... as hex digits of one byte: address 0x7fXX00
+	local args=() p
+	for p in "$@"; do
+		args+=("{\"offset\":$((8 * ${#args[@]})),\"size\":8,\"hex\":\"00${p}7f0000000000\",\"ptr\":[0]}")
+	done
+	line hipLaunchKernel '"stream":"0x0"' "\"kernel\":{\"name\":\"k\",\"object\":\"xxh128:99aa06d3014798d86001c324468d497f\",\"grid\":[1,1,1],\"block\":[1,1,1],\"lds\":0,\"args\":[$(IFS=,; echo "${args[*]}")]}"
+}
+header() { echo '{"hrr":1,"pid":1,"t0":"1","blobs":"/none"}'; }
+slice_is() { # EXPR SEQS
+	run_sep hrr-cat --slice "$1" s
+	status_is 0
+	[ "$(seqs <"$T/.out")" = "$2" ] || saw "$1 should be: $2"
+}
+
+@test "slice: a copy back needs allocation, upload and launch, and not the rest" {
+	run_sep hrr-cat --slice seq=7 --pid 4242 "$SMALL"
+	status_is 0
+	[ "$(seqs <"$T/.out")" = '1 2 3 4 5 6 7 9 ' ]
+	[ "$(jq -c 'select(.end) | [.end,.calls,.outputs]' <"$T/.out")" = '["filtered",8,1]' ]
+	run_sep hrr-cat --slice seq=3 --pid 4242 "$SMALL"
+	[ "$(seqs <"$T/.out")" = '1 2 3 9 ' ]
+	[ "$(jq -c 'select(.end) | .outputs' <"$T/.out")" = 0 ]
+}
+
+@test "slice: memory that has nothing to do with it stays out" {
+	{
+		header
+		line hipMalloc '"ptr":"0x7f0100","size":16'                                       # 1
+		line hipMalloc '"ptr":"0x7f0200","size":16'                                       # 2
+		line hipMalloc '"ptr":"0x7f0300","size":16'                                       # 3
+		line hipMemset '"dst":"0x7f0100","value":0,"sizeBytes":16'                        # 4
+		line hipMemset '"dst":"0x7f0200","value":0,"sizeBytes":16'                        # 5
+		line hipMemset '"dst":"0x7f0300","value":0,"sizeBytes":16'                        # 6
+		launch 01                                                                         # 7
+		launch 02 03                                                                      # 8
+		line hipMemcpy '"dst":"0x1000","src":"0x7f0100","sizeBytes":16' '"dir":"d2h"'     # 9
+		line hipMemcpy '"dst":"0x1000","src":"0x7f0300","sizeBytes":16' '"dir":"d2h"'     # 10
+		line hipFree '"ptr":"0x7f0100"'                                                   # 11
+		line hipFree '"ptr":"0x7f0200"'                                                   # 12
+	} >s
+	slice_is seq=9 '1 4 7 9 11 '
+	slice_is seq=10 '2 3 5 6 8 10 12 '
+	slice_is 'seq=9 or seq=10' '1 2 3 4 5 6 7 8 9 10 11 12 '
+	slice_is seq=4 '1 4 11 '
+}
+
+@test "slice: a base that comes again is another life" {
+	{
+		header
+		line hipMalloc '"ptr":"0x7f0100","size":16'                                   # 1
+		line hipMemset '"dst":"0x7f0100","value":1,"sizeBytes":16'                    # 2
+		line hipFree '"ptr":"0x7f0100"'                                               # 3
+		line hipMalloc '"ptr":"0x7f0100","size":16'                                   # 4
+		line hipMemset '"dst":"0x7f0108","value":2,"sizeBytes":8'                     # 5
+		line hipMemcpy '"dst":"0x1000","src":"0x7f0100","sizeBytes":16' '"dir":"d2h"' # 6
+	} >s
+	slice_is seq=6 '4 5 6 '
+	slice_is seq=2 '1 2 3 '
+}
+
+@test "slice: handles, waits, the thread's device, and the wait that shows an output" {
+	{
+		header
+		TID=2 line hipSetDevice '"deviceId":1'                                              # 1
+		line hipSetDevice '"deviceId":0'                                                    # 2
+		line hipStreamCreate '"stream":"0xa0"'                                              # 3
+		line hipStreamCreate '"stream":"0xb0"'                                              # 4
+		line hipEventCreate '"event":"0xe0"'                                                # 5
+		line hipMalloc '"ptr":"0x7f0100","size":16'                                         # 6
+		line hipMemsetAsync '"dst":"0x7f0100","value":1,"sizeBytes":16,"stream":"0xb0"'     # 7
+		line hipEventRecord '"event":"0xe0","stream":"0xb0"'                                # 8
+		line hipStreamWaitEvent '"stream":"0xa0","event":"0xe0","flags":0'                  # 9
+		line hipMemcpyAsync '"dst":"0x1000","src":"0x7f0100","sizeBytes":16,"stream":"0xa0"' '"dir":"d2h"' # 10
+		TID=2 line hipGetLastError ''                                                       # 11
+		line hipStreamCreate '"stream":"0xc0"'                                              # 12
+		line hipStreamSynchronize '"stream":"0xc0"'                                         # 13
+		line hipStreamSynchronize '"stream":"0xa0"'                                         # 14
+		echo '{"output":10,"t":14,"addr":"0x1000","size":16,"unknown":""}'
+		line hipStreamDestroy '"stream":"0xa0"'                                             # 15
+		line hipStreamDestroy '"stream":"0xc0"'                                             # 16
+	} >s
+	slice_is seq=10 '2 3 4 5 6 7 8 9 10 14 15 '
+}
+
+@test "slice: a launch takes the next copy back of its memory along" {
+	{
+		header
+		line hipMalloc '"ptr":"0x7f0100","size":16'                                   # 1
+		launch 01                                                                     # 2
+		line hipMalloc '"ptr":"0x7f0200","size":16'                                   # 3
+		line hipMemcpy '"dst":"0x1000","src":"0x7f0200","sizeBytes":16' '"dir":"d2h"' # 4
+		echo '{"output":4,"t":4,"addr":"0x1000","size":16,"unknown":""}'
+		line hipMemcpy '"dst":"0x1000","src":"0x7f0100","sizeBytes":16' '"dir":"d2h"' # 5
+		echo '{"output":5,"t":5,"addr":"0x1000","size":16,"unknown":""}'
+	} >s
+	slice_is kernel=k '1 2 5 '
+	[ "$(jq -r 'select(.output) | .output' <"$T/.out")" = 5 ]
+}
+
+@test "slice: the same twice, and a slice of a slice is itself" {
+	hrr-cat --slice seq=7 --pid 4242 "$SMALL" >one
+	hrr-cat --slice seq=7 --pid 4242 "$SMALL" >two
+	cmp one two
+	hrr-cat --slice seq=7 one >three
+	cmp one three
+}
+
+@test "slice: what it cannot do is said" {
+	run_sep bash -c "hrr-cat $SMALL | hrr-cat --slice seq=1"
+	status_is 2
+	err_has '--slice reads twice: an archive or a file is needed, no pipe'
+	run_sep hrr-cat --slice seq=999 "$SMALL"
+	status_is 2
+	err_has '--slice: it selects no call'
+	run_sep hrr-cat --slice 'x=' "$SMALL"
+	status_is 2
+	run_sep hrr-cat --slice seq=1 -e seq=1 "$SMALL"
+	status_is 2
+}
+
+@test "slice: of every program, each output's slice is small and replays exactly" {
+	need_prog hrr-capture hrr-play
+	need_emu
+	need_apps saxpy
+	for a in saxpy modlaunch structarg streams graphcap graphnodes hostreg symbols pitched; do
+		[ -x "$APPS/$a" ] || continue
+		run_sep hrr-capture -d emu -o $a.hrr -- "$APPS/$a"
+		status_is 0
+		all=$(hrr-cat -c $a.hrr)
+		for seq in $(hrr-cat $a.hrr | jq -r 'select(.output) | .output' | sort -un | sed -n '1p;$p'); do
+			rm -rf s.hrr
+			run_sep hrr-cat --slice seq=$seq -o s.hrr $a.hrr
+			echo "$a $seq"
+			status_is 0
+			[ "$(hrr-cat -c s.hrr)" -le "$all" ]
+			run_sep hrr-play -d emu s.hrr
+			status_is 0
+		done
+	done
+}
