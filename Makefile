@@ -113,6 +113,8 @@ $(L)/emu/libhsa-runtime64.so.1: lib/emu/standin/hsa.S lib/emu/standin/hsa_names.
 $(BUILD)/t/unit/%: $(BUILD)/obj/t/unit/%.o $(call obj,$(ISA_SRC)) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm
+# These see the CPU run time through its stand-ins.
+$(patsubst %,$(BUILD)/t/unit/%,$(filter emu_%,$(UNITS))): | $(L)/libhrr-emu.so $(STANDINS)
 units: $(UNITS:%=$(BUILD)/t/unit/%)
 -include t/apps/apps.mk t/test.mk
 

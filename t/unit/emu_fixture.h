@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/emu/runtime/emu.h"
 #include "lib/hip/entry.h"
@@ -40,15 +41,30 @@ __attribute__((unused)) static bool emu_symbol(const char *name, void *fn)
 	return p != NULL;
 }
 
+/* What was built together with this test: NAME under the build folder. */
+__attribute__((unused)) static const char *emu_built(const char *name)
+{
+	static char path[8192];
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+
+	exe[n > 0 ? n : 0] = '\0';
+	for (int i = 0; i < 3; i++) { /* BUILD/t/unit/NAME */
+		char *slash = strrchr(exe, '/');
+		if (slash != NULL)
+			*slash = '\0';
+	}
+	snprintf(path, sizeof path, "%s/%s", exe, name);
+	return path;
+}
+
 __attribute__((unused)) static bool emu_open(void)
 {
 	struct hrr_diag diag = {0};
-	const char *build = getenv("BUILD");
-	char dir[4096];
 	void (*on_fault)(void (*fn)(void *, const struct hrr_emu_fault *), void *, int);
 
-	snprintf(dir, sizeof dir, "%s/lib/hrr", build != NULL ? build : "build/gcc");
-	if (!ok(hrr_hip_load(&hip, "emu", dir, &diag) == 0, "the stand-in loads %s", diag.what))
+	if (!ok(hrr_hip_load(&hip, "emu", emu_built("lib/hrr"), &diag) == 0,
+		"the stand-in loads %s", diag.what))
 		return false;
 	if (!ok(emu_symbol("hrr_emu_on_fault", &on_fault), "the run time's own interface is there"))
 		return false;

@@ -44,15 +44,12 @@ static hsa_status_t first_pool(hsa_handle p, void *data)
 
 int main(void)
 {
-	const char *build = getenv("BUILD");
-	char path[4096], name[64] = "", b[16] = "0123456789abcde", c[16] = "";
+	char name[64] = "", b[16] = "0123456789abcde", c[16] = "";
 	char *p = NULL, *h = NULL;
 	const char *text = NULL;
 
 	setenv("HRR_EMU_DEVICES", "2", 1);
-	snprintf(path, sizeof path, "%s/lib/hrr/emu/libhsa-runtime64.so.1",
-		 build != NULL ? build : "build/gcc");
-	lib = dlopen(path, RTLD_NOW);
+	lib = dlopen(emu_built("lib/hrr/emu/libhsa-runtime64.so.1"), RTLD_NOW);
 	if (!emu_open() || !ok(lib != NULL, "libhsa-runtime64.so.1 loads"))
 		return done_testing();
 	is(HSA(hsa_iterate_agents, agent, NULL), HSA_NOT_INITIALIZED, "before hsa_init");

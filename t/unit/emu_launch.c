@@ -202,11 +202,9 @@ static void numbers(void)
 
 int main(void)
 {
-	const char *build = getenv("BUILD");
-	char path[4096];
+	char *path = strdup(emu_built("t/apps/modkern.hsaco"));
 
 	setenv("HRR_EMU_DEVICES", "2", 1);
-	snprintf(path, sizeof path, "%s/t/apps/modkern.hsaco", build != NULL ? build : "build/gcc");
 	FILE *f = fopen(path, "re");
 	if (f == NULL) {
 		printf("1..0 # SKIP no %s\n", path);

@@ -30,16 +30,14 @@ static void half(void)
 
 int main(void)
 {
-	const char *build = getenv("BUILD");
 	struct hrr_diag why = {0};
 	struct hipDeviceProp_tR0600 p;
 	struct hipPointerAttribute_t a;
-	char path[4096];
+	char path[8192];
 	void *d = NULL, *fn = NULL;
 	int v = 0, status = 9;
 
-	snprintf(path, sizeof path, "%s/lib/hrr/emu/libamdhip64.so.6",
-		 build != NULL ? build : "build/gcc");
+	snprintf(path, sizeof path, "%s", emu_built("lib/hrr/emu/libamdhip64.so.6"));
 	if (!ok(hrr_hip_load(&hip, path, ".", &why) == 0, "libamdhip64.so.6 loads: %s", why.what))
 		return done_testing();
 	is(hip.major, 6, "major");
