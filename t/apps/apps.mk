@@ -16,6 +16,8 @@ APP_FLAGS := --offload-arch=$(APP_ARCH) -O3 -std=c++17 -Wall -Wextra -Wno-unused
 APP_CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Wno-unused-function -D_GNU_SOURCE \
 	-D__HIP_PLATFORM_AMD__ $(HIP_INCLUDE) -It/apps
 APP_FLAGS_ptds := -fgpu-default-stream=per-thread -DHIP_API_PER_THREAD_DEFAULT_STREAM
+# Programs with a planted fault: their reports name source lines.
+APP_FLAGS_bad := -O1 -gline-tables-only
 APP_LIBS_hsapool_copy := -lhsa-runtime64
 APP_LIBS_hsapool_kernel := -lhsa-runtime64
 APP_LIBS_threads := -lpthread
@@ -33,7 +35,7 @@ endif
 
 $(APP_HIP:%=$(APPS)/%): $(APPS)/%: t/apps/%.hip t/apps/app.h t/apps/hsapool.h
 	@mkdir -p $(@D)
-	$(HIPCC) $(APP_FLAGS) $(APP_FLAGS_$*) -o $@ $< $(APP_LIBS_$*)
+	$(HIPCC) $(APP_FLAGS) $(APP_FLAGS_$*) $(if $(filter bad_%,$*),$(APP_FLAGS_bad)) -o $@ $< $(APP_LIBS_$*)
 $(APP_C:%=$(APPS)/%): $(APPS)/%: t/apps/%.c t/apps/app.h t/apps/hsapool.h
 	@mkdir -p $(@D)
 	gcc $(APP_CFLAGS) -o $@ $< $(if $(filter dlopen,$*),-ldl,$(HIP_LIB) -lamdhip64) $(APP_LIBS_$*)

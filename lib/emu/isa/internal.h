@@ -439,6 +439,11 @@ int isa_fail(struct isa_wave *w, const struct isa_inst *in, enum isa_status stat
 /* Ends the launch with a fault; lanes did it, addr is the first one's address. */
 int isa_fault_at(struct isa_wave *w, const struct isa_inst *in, enum isa_access access,
 		 enum isa_space space, u64 addr, u32 size, u64 lanes, const char *why);
+/* The same with all that is known: access, space, address, size, lanes, why, limit of what are
+ * used. */
+int isa_fault_in(struct isa_wave *w, const struct isa_inst *in, const struct isa_fault *what);
+/* Reports without ending anything. */
+void isa_note(struct isa_wave *w, const struct isa_inst *in, const struct isa_fault *what);
 /* Runs a wave until it yields, ends or stops, at most about slice instructions. */
 int isa_step(struct isa_wave *w, u64 slice);
 

@@ -36,6 +36,9 @@ struct isa_span {
 	unsigned char *host; /* borrowed; valid while the launch runs */
 	bool readable, writable;
 	void *cookie; /* the run time's own range, handed back in faults */
+	/* NULL, or one byte for each byte of the span: not 0 when something wrote it. Stores set
+	 * it, loads of bytes that have 0 are reported (and done). */
+	unsigned char *written;
 };
 
 /*
@@ -86,6 +89,11 @@ struct isa_fault {
 	uint32_t wave, lane;
 	uint32_t workitem[3]; /* id in its workgroup */
 	uint64_t lanes;	      /* which lanes of the wave did the same */
+	const char *why;      /* static: what is wrong, or NULL: no memory there for that */
+	uint64_t limit;	      /* LDS and scratch: bytes there are */
+	uint64_t count;	      /* lanes in all that did this at this pc */
+	uint64_t order;	      /* number of the workgroup: x fastest */
+	bool ends;	      /* the launch ended there */
 };
 
 struct isa_approx {
@@ -137,6 +145,9 @@ struct isa_launch {
 	unsigned threads;
 	unsigned char poison_lds;
 	bool cooperative; /* all workgroups are resident at once */
+	/* Wrong accesses do not end the launch: stores are left out, loads give 0, the report has
+	 * the first fault of each pc and status stays ISA_DONE. */
+	bool go_on;
 	struct isa_mem mem;
 	void (*hostcall)(void *self, uint32_t message);
 	void *hostcall_self;
@@ -144,7 +155,7 @@ struct isa_launch {
 
 /*
  * Runs a launch to its end. Returns 0 when the report is filled in (whatever
- * its status), or -ENOMEM. A fault ends the launch; memory written before it stays.
+ * its status), or -ENOMEM. A fault ends the launch (unless go_on); memory written before it stays.
  */
 int isa_run(const struct isa_launch *launch, struct isa_report *ret_report);
 

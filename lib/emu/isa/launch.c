@@ -464,22 +464,58 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
+/* One site for each pc, told by its lowest workgroup, and in the order of these. */
+static void merge_site(struct isa_report *out, struct isa_fault f)
+{
+	unsigned at = 0;
+
+	while (at < out->n_faults && (out->faults[at].pc != f.pc || f.ends))
+		at++;
+	if (at < out->n_faults) {
+		const u64 count = f.count + out->faults[at].count;
+		if (out->faults[at].order < f.order)
+			f = out->faults[at];
+		f.count = count;
+		out->n_faults--;
+		memmove(&out->faults[at], &out->faults[at + 1], (out->n_faults - at) * sizeof(f));
+	} else if (out->n_faults == ISA_MAX_FAULTS) {
+		if (!f.ends && out->faults[ISA_MAX_FAULTS - 1].order <= f.order)
+			return;
+		out->n_faults--;
+	}
+	for (at = out->n_faults; at > 0 && !f.ends && out->faults[at - 1].order > f.order; at--)
+		out->faults[at] = out->faults[at - 1];
+	out->faults[at] = f;
+	out->n_faults++;
+}
+
 static void merge(struct isa_report *out, const struct isa_thread *t, u64 *order, u64 *approx)
 {
 	const unsigned n = isa_op_count();
 
 	out->instructions += t->instructions;
 	out->waves += t->waves;
+	out->fault_count += t->report.fault_count;
 	for (unsigned i = 0; i < n; i++)
 		approx[i] += t->approx[i];
+	for (unsigned i = 0; i < t->report.n_faults; i++)
+		if (!t->report.faults[i].ends)
+			merge_site(out, t->report.faults[i]);
 	if (t->order < *order) {
-		const u64 instructions = out->instructions, waves = out->waves;
-
 		*order = t->order;
-		*out = t->final;
-		out->instructions = instructions;
-		out->waves = waves;
+		out->status = t->final.status;
+		memcpy(out->what, t->final.what, sizeof(out->what));
 	}
+}
+
+/* What ended the launch: last, and of the lowest workgroup only. */
+static void merge_end(struct isa_report *out, const struct isa_thread *t)
+{
+	for (unsigned i = 0; t->final.status == ISA_FAULT && i < t->final.n_faults; i++)
+		if (t->final.faults[i].ends) {
+			out->fault_count += t->final.faults[i].count;
+			merge_site(out, t->final.faults[i]);
+		}
 }
 
 int isa_run(const struct isa_launch *launch, struct isa_report *ret_report)
@@ -538,6 +574,9 @@ int isa_run(const struct isa_launch *launch, struct isa_report *ret_report)
 		goto out;
 	for (unsigned i = 0; i < n; i++)
 		merge(out, &threads[i], &order, approx);
+	for (unsigned i = 0; order != UINT64_MAX && i < n; i++)
+		if (threads[i].order == order)
+			merge_end(out, &threads[i]);
 	for (unsigned i = 0; i < isa_op_count() && out->n_approx < ISA_MAX_APPROX; i++)
 		if (approx[i])
 			out->approx[out->n_approx++] =

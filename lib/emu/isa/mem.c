@@ -22,7 +22,7 @@ bool isa_span_fill(struct isa_wave *w, const struct isa_inst *in, struct isa_spa
 
 	if (mem->find(mem->self, lo, &s))
 		return false;
-	if (lo < s.base || hi - s.base > s.size || !permits(in, &s))
+	if (lo < s.base || hi - s.base > s.size || !permits(in, &s) || s.written)
 		return false;
 	c->lo = s.base;
 	c->hi = s.base + s.size;
@@ -32,12 +32,49 @@ bool isa_span_fill(struct isa_wave *w, const struct isa_inst *in, struct isa_spa
 	return true;
 }
 
+static const char not_written[] = "memory that nothing wrote";
+
+int isa_bad_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a, u64 bad,
+		  const struct isa_fault *what)
+{
+	struct isa_fault f = *what;
+
+	f.access = isa_access_kind(in);
+	f.lanes = bad;
+	if (!w->t->launch->go_on)
+		return isa_fault_in(w, in, &f);
+	isa_note(w, in, &f);
+	a->lanes &= ~bad;
+	a->linear = false;
+	if ((in->m.op == MEM_LOAD && !in->m.to_lds) || in->m.rtn)
+		for (u64 left = bad; left; left &= left - 1)
+			for (u32 k = 0; k < in->m.dwords; k++)
+				isa_row(w, in->dv)[(u32)__builtin_ctzll(left) + k * ISA_LANES] = 0;
+	return NEXT_INST;
+}
+
+/* Whether all of it was written; notes that it is now, when it is stored to. */
+static bool written(const struct isa_inst *in, u8 *shadow, u32 size)
+{
+	bool all = true;
+
+	for (u32 k = 0; in->m.op != MEM_STORE && k < size; k++)
+		all = all && shadow[k];
+	if (in->m.op != MEM_LOAD)
+		memset(shadow, 1, size);
+	return all;
+}
+
 int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a,
 		     u32 size)
 {
 	const struct isa_mem *mem = &w->t->launch->mem;
+	const bool atomic = in->m.op == MEM_ATOMIC;
 	struct isa_span s = {0};
-	u64 bad = 0, first = 0;
+	struct isa_fault f = {.space = (enum isa_space)in->m.space, .size = size}, odd = f,
+			 fresh = f;
+	u64 bad = 0, wild = 0, poor = 0;
+	int r = NEXT_INST;
 
 	for (u64 left = a->lanes; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
@@ -50,37 +87,59 @@ int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_a
 			if (mem->find(mem->self, addr, &s) || addr < s.base || s.size < size ||
 			    addr - s.base > s.size - size || !permits(in, &s)) {
 				if (!bad)
-					first = addr;
+					f.address = addr;
 				bad |= (u64)1 << i;
 				s = (struct isa_span){0};
 				continue;
 			}
 		}
+		if (atomic && addr & (size - 1u)) { /* here the device address is still known */
+			if (!wild)
+				odd.address = addr;
+			wild |= (u64)1 << i;
+			continue;
+		}
+		if (s.written && !written(in, s.written + (addr - s.base), size)) {
+			if (!poor)
+				fresh.address = addr;
+			poor |= (u64)1 << i;
+		}
 		a->off[i] = (u64)(uintptr_t)s.host + (addr - s.base);
 	}
+	if (poor) {
+		fresh.access = isa_access_kind(in);
+		fresh.lanes = poor;
+		fresh.why = not_written;
+		isa_note(w, in, &fresh);
+	}
 	if (bad)
-		return isa_fault_at(w, in, isa_access_kind(in), (enum isa_space)in->m.space, first,
-				    size, bad, NULL);
+		r = isa_bad_lanes(w, in, a, bad, &f);
+	if (wild && r == NEXT_INST) {
+		odd.why = "misaligned atomic";
+		r = isa_bad_lanes(w, in, a, wild, &odd);
+	}
 	a->base = NULL;
-	return NEXT_INST;
+	return r;
 }
 
-int isa_lds_fault(struct isa_wave *w, const struct isa_inst *in, const struct isa_access_set *a,
-		  u32 size)
+int isa_lds_fault(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a, u32 size)
 {
-	u64 bad = 0, first = 0;
+	struct isa_fault f = {.space = ISA_LDS,
+			      .size = size,
+			      .limit = w->lds_size,
+			      .why = "outside the workgroup's LDS"};
+	u64 bad = 0;
 
 	for (u64 left = a->lanes; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
 
 		if (a->off[i] + size > w->lds_size) {
 			if (!bad)
-				first = a->off[i];
+				f.address = a->off[i];
 			bad |= (u64)1 << i;
 		}
 	}
-	return isa_fault_at(w, in, isa_access_kind(in), ISA_LDS, first, size, bad,
-			    "outside the workgroup's LDS");
+	return isa_bad_lanes(w, in, a, bad, &f);
 }
 
 /*
@@ -110,9 +169,17 @@ int isa_scratch_resolve(struct isa_wave *w, const struct isa_inst *in, struct is
 		if ((o & 3) + unit > 4)
 			a->split = true;
 	}
-	if (bad)
-		return isa_fault_at(w, in, isa_access_kind(in), ISA_SCRATCH, first, size, bad,
-				    "outside the work-item's private segment");
+	if (bad) {
+		const int r = isa_bad_lanes(
+		    w, in, a, bad,
+		    &(struct isa_fault){.space = ISA_SCRATCH,
+					.address = first,
+					.size = size,
+					.limit = whole,
+					.why = "outside the work-item's private segment"});
+		if (r)
+			return r;
+	}
 	for (u64 left = a->lanes; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
 		const u64 o = a->off[i];
@@ -205,10 +272,18 @@ int isa_load_to_lds(struct isa_wave *w, const struct isa_inst *in, const struct 
 			v[0] = in->m.size == 1 ? (u32)(i32)(i8)v[0] : (u32)(i32)(i16)v[0];
 		memcpy(w->lds + to, v, size);
 	}
-	if (bad)
-		return isa_fault_at(w, in, ISA_STORE, ISA_LDS,
-				    base + (u64)__builtin_ctzll(bad) * size, size, bad,
-				    "outside the workgroup's LDS");
+	if (bad) { /* the others are done: nothing to leave out */
+		const struct isa_fault f = {.access = ISA_STORE,
+					    .space = ISA_LDS,
+					    .address = base + (u64)__builtin_ctzll(bad) * size,
+					    .size = size,
+					    .lanes = bad,
+					    .limit = w->lds_size,
+					    .why = "outside the workgroup's LDS"};
+		if (!w->t->launch->go_on)
+			return isa_fault_in(w, in, &f);
+		isa_note(w, in, &f);
+	}
 	return NEXT_INST;
 }
 
@@ -366,16 +441,19 @@ int isa_atomic_lanes(struct isa_wave *w, const struct isa_inst *in, const struct
 			}
 		}
 	}
-	if (odd) {
-		const unsigned i = (unsigned)__builtin_ctzll(odd);
-		const struct isa_span_cache *c = &w->t->cache[in->id % ISA_CACHE];
-		const bool cached = in->m.space != ISA_LDS && a->base == c->delta && a->base;
-
-		return isa_fault_at(w, in, ISA_ATOMIC, (enum isa_space)in->m.space,
-				    cached || in->m.space == ISA_LDS
-					? a->off[i]
-					: (u64)(uintptr_t)a->base + a->off[i],
-				    in->m.size, odd, "misaligned atomic");
+	if (odd) { /* of lanes through one cached span, or of LDS and scratch: off is what was asked
+		      for */
+		const struct isa_fault f = {.access = ISA_ATOMIC,
+					    .space = (enum isa_space)in->m.space,
+					    .address = a->off[__builtin_ctzll(odd)],
+					    .size = in->m.size,
+					    .lanes = odd,
+					    .why = "misaligned atomic"};
+		if (!w->t->launch->go_on)
+			return isa_fault_in(w, in, &f);
+		isa_note(w, in, &f);
+		for (u64 left = d ? odd : 0; left; left &= left - 1)
+			d[__builtin_ctzll(left)] = 0;
 	}
 	return NEXT_INST;
 }

@@ -22,11 +22,18 @@ struct isa_access_set {
  */
 int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a,
 		     u32 size);
-/* The span around [lo, hi) into the cache entry; false when no single one covers it or permits it.
+/*
+ * Lanes bad of the access went wrong as what says. Ends the launch (NEXT_STOP), or leaves them out
+ * of a, with 0 for what they load, and goes on (NEXT_INST).
+ */
+int isa_bad_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a, u64 bad,
+		  const struct isa_fault *what);
+/* The span around [lo, hi) into the cache entry; false when no single one covers it or permits it,
+ * or when each byte is watched.
  */
 bool isa_span_fill(struct isa_wave *w, const struct isa_inst *in, struct isa_span_cache *c, u64 lo,
 		   u64 hi);
-int isa_lds_fault(struct isa_wave *w, const struct isa_inst *in, const struct isa_access_set *a,
+int isa_lds_fault(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a,
 		  u32 size);
 int isa_scratch_resolve(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a,
 			u32 size, u64 wave_offset);

@@ -32,37 +32,76 @@ static const char *const space_names[] = {"global", "LDS", "scratch", "constant"
 static const char *const access_names[] = {"load from", "store to", "atomic on",
 					   "instruction fetch from"};
 
-int isa_fault_at(struct isa_wave *w, const struct isa_inst *in, enum isa_access access,
-		 enum isa_space space, u64 addr, u32 size, u64 lanes, const char *why)
+/* Where the fault of this pc goes: its own place, a new one, or NULL when there is no more room. */
+static struct isa_fault *place(struct isa_report *r, u64 pc, bool ends)
+{
+	for (unsigned i = 0; i < r->n_faults; i++)
+		if (ends ? r->faults[i].ends : r->faults[i].pc == pc)
+			return &r->faults[i];
+	if (r->n_faults < ISA_MAX_FAULTS)
+		return &r->faults[r->n_faults++];
+	return ends ? &r->faults[ISA_MAX_FAULTS - 1] : NULL;
+}
+
+void isa_note(struct isa_wave *w, const struct isa_inst *in, const struct isa_fault *what)
 {
 	struct isa_report *const r = &w->t->report;
-	struct isa_fault *const f = &r->faults[0];
-	const u32 lane = lanes ? (u32)__builtin_ctzll(lanes) : 0;
+	const u64 n = (u64)__builtin_popcountll(what->lanes);
+	struct isa_fault *const f = place(r, in->pc, what->ends);
+	const u32 lane = what->lanes ? (u32)__builtin_ctzll(what->lanes) : 0;
 	const u32 item = w->index * w->lanes + lane;
 	const struct isa_wg *const g = w->wg;
+	u64 count = n;
 
-	*f = (struct isa_fault){.access = access,
-				.space = space,
-				.address = addr,
-				.size = size,
-				.pc = in->pc,
-				.wave = w->index,
-				.lane = lane,
-				.lanes = lanes};
+	if (!what->ends)
+		r->fault_count += n;
+	if (!f)
+		return;
+	if (!what->ends && f->count) { /* workgroups take turns: the lowest is told */
+		count = f->count += n;
+		if (f->order <= g->order)
+			return;
+	}
+	*f = *what;
+	f->pc = in->pc;
+	f->wave = w->index;
+	f->lane = lane;
+	f->count = count;
+	f->order = g->order;
 	isa_inst_text(w->t->code, in, f->text, sizeof(f->text));
 	memcpy(f->workgroup, g->id, sizeof(f->workgroup));
 	f->workitem[0] = item % g->dim[0];
 	f->workitem[1] = item / g->dim[0] % g->dim[1];
 	f->workitem[2] = item / g->dim[0] / g->dim[1];
-	r->n_faults = 1;
-	r->fault_count = (u64)__builtin_popcountll(lanes);
+}
+
+int isa_fault_in(struct isa_wave *w, const struct isa_inst *in, const struct isa_fault *what)
+{
+	struct isa_report *const r = &w->t->report;
+
+	struct isa_fault f = *what;
+
+	f.ends = true;
+	isa_note(w, in, &f);
 	r->status = ISA_FAULT;
-	snprintf(r->what, sizeof(r->what), "%s %s memory at 0x%llx: %s", access_names[access],
-		 space_names[space], (unsigned long long)addr,
-		 why		      ? why
-		 : access == ISA_LOAD ? "no readable memory there"
-				      : "no writable memory there");
+	snprintf(r->what, sizeof(r->what), "%s %s memory at 0x%llx: %s", access_names[what->access],
+		 space_names[what->space], (unsigned long long)what->address,
+		 what->why		    ? what->why
+		 : what->access == ISA_LOAD ? "no readable memory there"
+					    : "no writable memory there");
 	return NEXT_STOP;
+}
+
+int isa_fault_at(struct isa_wave *w, const struct isa_inst *in, enum isa_access access,
+		 enum isa_space space, u64 addr, u32 size, u64 lanes, const char *why)
+{
+	return isa_fault_in(w, in,
+			    &(struct isa_fault){.access = access,
+						.space = space,
+						.address = addr,
+						.size = size,
+						.lanes = lanes,
+						.why = why});
 }
 
 #if defined(__x86_64__)

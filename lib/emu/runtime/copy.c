@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lib/emu/runtime/fault.h"
+#include "lib/emu/runtime/memcheck.h"
 #include "lib/emu/runtime/poison.h"
 #include "lib/emu/runtime/range.h"
 #include "lib/emu/runtime/va.h"
@@ -107,6 +108,7 @@ int mem_move(int device, uint64_t dst, uint64_t src, uint64_t n, uint64_t *ret_b
 			*ret_bad = mem_probe(s.host, 1) ? dst : src;
 			return -EFAULT;
 		}
+		written_copy((void *)(uintptr_t)d.host, (void *)(uintptr_t)s.host, len);
 		dst += len;
 		src += len;
 		n -= len;
@@ -141,6 +143,7 @@ int mem_write(int device, uint64_t dst, const void *from, uint64_t n, uint64_t *
 			*ret_bad = dst + at;
 			return -EFAULT;
 		}
+		written_note((void *)(uintptr_t)d.host, len);
 		at += len;
 	}
 	return 0;
@@ -217,6 +220,7 @@ static int set_row(int device, uint64_t dst, uint64_t n, const struct set_op *s,
 				return -EFAULT;
 			}
 		}
+		written_note((void *)(uintptr_t)d.host, len);
 		at += len;
 	}
 	return 0;

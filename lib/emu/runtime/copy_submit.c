@@ -42,9 +42,9 @@ static hipError_t check_end(uint64_t addr, uint64_t n, bool must_be_known)
 	}
 	if (va_owns(addr) || poison_clear(addr) == 0)
 		return hipSuccess;
-	if (must_be_known || !mem_probe(addr, n))
-		return hipErrorInvalidValue;
-	return hipSuccess;
+	if (!mem_probe(addr, n)) /* pinned memory that was freed: as numbers of ours */
+		return range_freed(addr) ? hipSuccess : hipErrorInvalidValue;
+	return must_be_known ? hipErrorInvalidValue : hipSuccess;
 }
 
 hipError_t copy_check(const struct copy_op *c, int kind)
@@ -95,7 +95,8 @@ static hipError_t stage(struct copy_op *c)
 				     c->src + z * c->sslice + y * c->spitch, c->width, &bad) < 0) {
 				free(c->staged);
 				c->staged = NULL;
-				return hipErrorInvalidValue;
+				/* The copy itself says who owned it. */
+				return range_freed(bad) ? hipSuccess : hipErrorInvalidValue;
 			}
 	return hipSuccess;
 }

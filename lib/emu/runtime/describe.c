@@ -7,6 +7,7 @@
 #include "lib/base/range.h"
 #include "lib/emu/runtime/copy.h"
 #include "lib/emu/runtime/emu.h"
+#include "lib/emu/runtime/memcheck.h"
 
 struct description {
 	uint64_t live, size, recorded;
@@ -25,7 +26,6 @@ static struct {
 	char *when; /* owned */
 } gone[GONE];
 static size_t n_gone;
-static bool check_blocks;
 
 __attribute__((visibility("default"))) int
 hrr_emu_describe(uint64_t live, uint64_t size, uint64_t recorded, const char *tag, int parent)
@@ -81,16 +81,6 @@ __attribute__((visibility("default"))) int hrr_emu_undescribe(uint64_t live, con
 	return rc;
 }
 
-__attribute__((visibility("default"))) int hrr_emu_memcheck(unsigned flags)
-{
-	if ((flags & ~HRR_EMU_CHECK_BLOCKS) != 0)
-		return -ENOTSUP;
-	pthread_rwlock_wrlock(&lock);
-	check_blocks = (flags & HRR_EMU_CHECK_BLOCKS) != 0;
-	pthread_rwlock_unlock(&lock);
-	return 0;
-}
-
 /* --- reports -------------------------------------------------------------------------- */
 
 static int name(struct hrr_buf *b, const struct description *d)
@@ -120,44 +110,112 @@ static int line(struct hrr_buf *b, const char *fmt, uint64_t n, const struct des
 	return rc == 0 ? hrr_buf_addc(b, '\n') : rc;
 }
 
-int describe_explain(struct hrr_buf *b, uint64_t addr, uint64_t size)
+/* A neighbour further away than this explains nothing. */
+#define NEAR ((uint64_t)64 << 20)
+
+struct around {
+	const struct description *parent, *block, *before, *after;
+	const struct description *gone; /* the newest that was here, when nothing is */
+	const char *when;
+};
+
+/* Under the lock. */
+static void look(uint64_t addr, struct around *a)
 {
 	const struct hrr_range *x;
+
+	*a = (struct around){0};
+	x = parents != NULL ? hrr_ranges_find(parents, addr) : NULL;
+	a->parent = x != NULL ? x->value : NULL;
+	x = blocks != NULL ? hrr_ranges_find(blocks, addr) : NULL;
+	a->block = x != NULL ? x->value : NULL;
+	x = blocks != NULL ? hrr_ranges_before(blocks, addr) : NULL;
+	if (x != NULL &&
+	    (a->parent != NULL ? x->base >= a->parent->live : addr - (x->base + x->size) < NEAR))
+		a->before = x->value;
+	x = blocks != NULL ? hrr_ranges_after(blocks, addr) : NULL;
+	if (x != NULL && (a->parent != NULL ? x->base - a->parent->live < a->parent->size
+					    : x->base - addr < NEAR))
+		a->after = x->value;
+	for (size_t i = n_gone; a->block == NULL && i > 0 && i + GONE > n_gone; i--) {
+		const struct description *d = &gone[(i - 1) % GONE].d;
+		if (addr - d->live >= d->size || (d->parent && a->parent != NULL))
+			continue;
+		a->gone = d;
+		a->when = gone[(i - 1) % GONE].when;
+		break;
+	}
+}
+
+int describe_explain(struct hrr_buf *b, uint64_t addr, uint64_t size)
+{
+	struct around a;
 	int rc = 0;
 
 	pthread_rwlock_rdlock(&lock);
-	x = parents != NULL ? hrr_ranges_find(parents, addr) : NULL;
-	if (x != NULL)
-		rc = line(b, "  at byte %llu of ", addr - x->base, x->value);
-	x = blocks != NULL ? hrr_ranges_find(blocks, addr) : NULL;
-	if (x != NULL && rc == 0) {
-		rc = line(b, "  at byte %llu of ", addr - x->base, x->value);
-		uint64_t left = x->base + x->size - addr;
+	look(addr, &a);
+	if (a.parent != NULL)
+		rc = line(b, "  at byte %llu of ", addr - a.parent->live, a.parent);
+	if (a.block != NULL && rc == 0) {
+		rc = line(b, "  at byte %llu of ", addr - a.block->live, a.block);
+		uint64_t left = a.block->live + a.block->size - addr;
 		if (rc == 0 && size > left)
 			rc = hrr_buf_addf(b, "  %llu bytes past its end\n",
 					  (unsigned long long)(size - left));
 	}
-	for (size_t i = n_gone; x == NULL && rc == 0 && i > 0 && i + GONE > n_gone; i--) {
-		const struct description *d = &gone[(i - 1) % GONE].d;
-		if (addr - d->live >= d->size)
-			continue;
-		rc = line(b, "  at byte %llu of freed ", addr - d->live, d);
-		if (rc == 0 && gone[(i - 1) % GONE].when != NULL)
-			rc = hrr_buf_addf(b, "  freed: %s\n", gone[(i - 1) % GONE].when);
-		break;
+	if (a.gone != NULL && rc == 0) {
+		rc = line(b, "  at byte %llu of freed ", addr - a.gone->live, a.gone);
+		if (rc == 0 && a.when != NULL)
+			rc = hrr_buf_addf(b, "  freed: %s\n", a.when);
 	}
-	const struct hrr_range *before = blocks != NULL ? hrr_ranges_before(blocks, addr) : NULL;
-	const struct hrr_range *after = blocks != NULL ? hrr_ranges_after(blocks, addr) : NULL;
-	if (before != NULL && rc == 0)
-		rc = line(b, "  %llu bytes after the end of ", addr - (before->base + before->size),
-			  before->value);
-	if (after != NULL && rc == 0)
-		rc = line(b, "  %llu bytes before the start of ", after->base - addr, after->value);
+	if (a.before != NULL && rc == 0)
+		rc = line(b, "  %llu bytes after the end of ",
+			  addr - (a.before->live + a.before->size), a.before);
+	if (a.after != NULL && rc == 0)
+		rc = line(b, "  %llu bytes before the start of ", a.after->live - addr, a.after);
 	pthread_rwlock_unlock(&lock);
 	return rc;
 }
 
-/* --- what a launch may touch ----------------------------------------------------------- */
+static void block_fill(struct hrr_emu_block *to, const struct description *d, uint64_t distance,
+		       char tag[DESCRIBE_TAG])
+{
+	if (d == NULL)
+		return;
+	*to =
+	    (struct hrr_emu_block){.recorded = d->recorded, .size = d->size, .distance = distance};
+	if (d->tag != NULL) {
+		hrr_mask(tag, DESCRIBE_TAG, d->tag, strlen(d->tag));
+		to->tag = tag;
+	}
+}
+
+void describe_fill(struct hrr_emu_fault *f, char tags[3][DESCRIBE_TAG])
+{
+	const uint64_t addr = f->address;
+	struct around a;
+
+	pthread_rwlock_rdlock(&lock);
+	look(addr, &a);
+	const struct description *d = a.block != NULL ? a.block : a.gone;
+	const struct description *in = a.parent != NULL ? a.parent : d;
+	if (in != NULL)
+		f->recorded = in->recorded + (addr - in->live);
+	else if (parents != NULL) { /* just past a segment: by its numbers */
+		const struct hrr_range *x = hrr_ranges_before(parents, addr);
+		if (x != NULL && addr - (x->base + x->size) < NEAR)
+			f->recorded =
+			    ((const struct description *)x->value)->recorded + (addr - x->base);
+	}
+	if (d != NULL)
+		block_fill(&f->block, d, addr - d->live, tags[0]);
+	f->block.freed = a.block == NULL && a.gone != NULL;
+	if (a.before != NULL)
+		block_fill(&f->before, a.before, addr - (a.before->live + a.before->size), tags[1]);
+	if (a.after != NULL)
+		block_fill(&f->after, a.after, a.after->live - addr, tags[2]);
+	pthread_rwlock_unlock(&lock);
+}
 
 static int by_number(const void *a, const void *b)
 {
@@ -165,6 +223,37 @@ static int by_number(const void *a, const void *b)
 
 	return *x < *y ? -1 : *x > *y;
 }
+
+int view_explain(struct hrr_buf *b, const struct launch_view *v, uint64_t addr)
+{
+	unsigned told = 0;
+	int rc = 0;
+
+	if (!v->blocks)
+		return 0;
+	pthread_rwlock_rdlock(&lock);
+	const struct hrr_range *x = hrr_ranges_find(blocks, addr);
+	const struct hrr_range *parent = parents != NULL ? hrr_ranges_find(parents, addr) : NULL;
+	bool ours = x != NULL && bsearch(&x->base, v->allowed, v->n, sizeof x->base, by_number);
+	if (x != NULL && !ours)
+		rc = hrr_buf_adds(b, "  no argument of the launch leads to that block\n");
+	else if (x == NULL && parent != NULL &&
+		 hrr_ranges_overlap(blocks, parent->base, parent->size) != NULL)
+		rc = hrr_buf_adds(b, "  in no live block\n");
+	for (size_t i = 0; rc == 0 && !ours && i < v->n && told < 4; i++) {
+		x = hrr_ranges_at(blocks, v->allowed[i]);
+		if (x == NULL)
+			continue;
+		told++;
+		rc = line(b, "  an argument leads to ", 0, x->value);
+	}
+	if (rc == 0 && told == 4 && v->n > 4)
+		rc = hrr_buf_addf(b, "  and to %zu more blocks\n", v->n - 4);
+	pthread_rwlock_unlock(&lock);
+	return rc;
+}
+
+/* --- what a launch may touch ----------------------------------------------------------- */
 
 /* Adds the block a word points into; true when it was not there yet. */
 static bool allow(struct launch_view *v, size_t *cap, uint64_t word)
@@ -206,7 +295,8 @@ void view_init(struct launch_view *v, int device, const void *args, size_t size)
 
 	*v = (struct launch_view){.device = device};
 	pthread_rwlock_rdlock(&lock);
-	v->blocks = check_blocks && blocks != NULL && hrr_ranges_count(blocks) > 0;
+	v->blocks = (memcheck_flags() & HRR_EMU_CHECK_BLOCKS) != 0 && blocks != NULL &&
+		    hrr_ranges_count(blocks) > 0;
 	if (v->blocks) {
 		const unsigned char *p = args;
 		uint64_t word;
@@ -256,6 +346,8 @@ int view_isa_find(void *self, uint64_t addr, struct isa_span *ret_span)
 		else if (x->base >= ret_span->base &&
 			 x->size <= ret_span->base + ret_span->size - x->base) {
 			ret_span->host += x->base - ret_span->base;
+			if (ret_span->written != NULL)
+				ret_span->written += x->base - ret_span->base;
 			ret_span->base = x->base;
 			ret_span->size = x->size;
 		}

@@ -24,6 +24,12 @@ void view_release(struct launch_view *v);
 /* struct isa_mem.find: self is a struct launch_view. */
 int view_isa_find(void *self, uint64_t addr, struct isa_span *ret_span);
 
+#define DESCRIBE_TAG 128
+struct hrr_emu_fault;
+/* Fills in recorded, block, before and after of a fault; tags hold the strings. */
+void describe_fill(struct hrr_emu_fault *f, char tags[3][DESCRIBE_TAG]);
+/* Why the view forbids addr, if it does: report lines. */
+int view_explain(struct hrr_buf *b, const struct launch_view *v, uint64_t addr);
 /* Report lines about addr; nothing when no description is near. */
 int describe_explain(struct hrr_buf *b, uint64_t addr, uint64_t size);
 

@@ -25,6 +25,7 @@
  *   HRR_EMU_REPORTS=8	    places of faults printed; all are counted
  *   HRR_EMU_REREGISTER=accept	or refuse: registering registered host memory again
  *   HRR_EMU_TRAP=abort	    or error: what assert and abort in a kernel do
+ *   HRR_EMU_MEMCHECK=	    blocks,init,continue: stricter checks, see hrr_emu_memcheck
  *   HRR_EMU_VERBOSE=0	    1: also says what was refused, and calls not supported, once each
  */
 
@@ -68,6 +69,22 @@ struct hrr_emu_fault {
 	uint32_t size;	 /* bytes per lane */
 	uint32_t access; /* enum isa_access */
 	const char *text;
+	/* The rest by number and name; strings borrowed for the call, NULL: does not apply. */
+	uint32_t space;		 /* enum isa_space */
+	const char *why;	 /* what is wrong beyond "no memory there", or NULL */
+	const char *instruction; /* as disassembled */
+	const char *file;	 /* source, where the object has line numbers */
+	uint32_t line;
+	uint32_t workgroup[3], workitem[3];
+	uint32_t wave, lane;
+	uint64_t lanes;	   /* that did this at this pc in this launch */
+	uint64_t recorded; /* address as somebody described it (hrr_emu_describe), 0: unknown */
+	/* Described blocks: the one it lies in, the nearest before and after; size 0: none. */
+	struct hrr_emu_block {
+		uint64_t recorded, size, distance; /* distance: into it, or in between, bytes */
+		const char *tag;
+		int freed; /* of block: it is gone */
+	} block, before, after;
 };
 
 /*
@@ -91,7 +108,19 @@ int hrr_emu_describe(uint64_t live, uint64_t size, uint64_t recorded, const char
  * flag this library does not have.
  */
 #define HRR_EMU_CHECK_BLOCKS 1u
+/*
+ * Reads of device memory that nothing wrote are reported (and done): memory made after this
+ * call; host memory, which the program writes unseen, is not watched.
+ */
+#define HRR_EMU_CHECK_INIT 2u
+/* Wrong accesses of kernels are reported and left out (loads give 0), and nothing fails. */
+#define HRR_EMU_GO_ON 4u
 int hrr_emu_memcheck(unsigned flags);
+/*
+ * For HRR_EMU_CHECK_INIT: what was written there is nothing any more (a pool gave out the
+ * block anew). -EINVAL; -ENOENT: not inside one allocation.
+ */
+int hrr_emu_unwritten(uint64_t addr, uint64_t size);
 /* Takes the description that starts at live back; when_freed is shown in reports. -ENOENT. */
 int hrr_emu_undescribe(uint64_t live, const char *when_freed);
 

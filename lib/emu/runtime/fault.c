@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/emu/runtime/describe.h"
 #include "lib/emu/runtime/emu.h"
 #include "lib/emu/runtime/range.h"
 #include "lib/emu/runtime/rt.h"
@@ -76,50 +77,77 @@ static const char *space_name(enum isa_space s)
 }
 
 static void where(struct hrr_buf *b, const struct hrr_kernel *k, const struct image *image,
-		  uint64_t pc, const char *text)
+		  const struct hrr_emu_fault *f)
 {
-	char file[256];
-	unsigned line;
 	uint64_t entry = 0;
 
 	hrr_buf_adds(b, "  pc ");
-	hrr_buf_addx(b, pc);
+	hrr_buf_addx(b, f->pc);
 	if (k->descriptor != NULL) {
 		int64_t offset;
 		memcpy(&offset, k->descriptor + 16, sizeof offset);
 		entry = image->range->base + k->kd + (uint64_t)offset;
 	}
-	if (entry != 0 && pc >= entry) {
+	if (entry != 0 && f->pc >= entry) {
 		hrr_buf_adds(b, " (kernel + ");
-		hrr_buf_addx(b, pc - entry);
+		hrr_buf_addx(b, f->pc - entry);
 		hrr_buf_addc(b, ')');
 	}
-	hrr_buf_addf(b, ": %s\n", text);
-	if (hrr_codeobj_line(&image->co, pc - image->range->base, file, sizeof file, &line) == 0)
-		hrr_buf_addf(b, "  source %s:%u\n", file, line);
+	hrr_buf_addf(b, ": %s\n", f->instruction);
+	if (f->file != NULL)
+		hrr_buf_addf(b, "  source %s:%u\n", f->file, f->line);
 }
 
 static void one_fault(const struct isa_fault *f, const struct hrr_kernel *k,
-		      const struct image *image, int device)
+		      const struct image *image, const struct launch_view *view)
 {
 	struct hrr_buf b = {0};
 	bool fresh = new_site(k->name, f->pc);
+	bool own = f->space == ISA_LDS || f->space == ISA_SCRATCH;
+	char file[256], tags[3][DESCRIBE_TAG];
+	struct hrr_emu_fault out = {.kernel = k->name,
+				    .pc = f->pc,
+				    .address = f->address,
+				    .size = f->size,
+				    .access = f->access,
+				    .space = f->space,
+				    .why = f->why,
+				    .instruction = f->text,
+				    .wave = f->wave,
+				    .lane = f->lane,
+				    .lanes = f->count};
 
 	if (!fresh && on_fault == NULL)
 		return;
+	memcpy(out.workgroup, f->workgroup, sizeof out.workgroup);
+	memcpy(out.workitem, f->workitem, sizeof out.workitem);
+	if (hrr_codeobj_line(&image->co, f->pc - image->range->base, file, sizeof file,
+			     &out.line) == 0)
+		out.file = file;
+	if (!own)
+		describe_fill(&out, tags);
 	hrr_buf_addf(&b, "hrr-emu: %s: %s of %u bytes (%s) at ", k->name, access_name(f->access),
 		     f->size, space_name(f->space));
 	hrr_buf_addx(&b, f->address);
-	hrr_buf_addc(&b, '\n');
-	where(&b, k, image, f->pc, f->text);
-	hrr_buf_addf(&b, "  workgroup (%u,%u,%u) wave %u lane %u work-item (%u,%u,%u); %d lane%s\n",
-		     f->workgroup[0], f->workgroup[1], f->workgroup[2], f->wave, f->lane,
-		     f->workitem[0], f->workitem[1], f->workitem[2], __builtin_popcountll(f->lanes),
-		     __builtin_popcountll(f->lanes) == 1 ? "" : "s");
-	if (f->space != ISA_LDS && f->space != ISA_SCRATCH)
-		range_explain(&b, f->address, f->size, device);
-	emit(&b, &(struct hrr_emu_fault){k->name, f->pc, f->address, f->size, f->access, NULL},
-	     fresh);
+	hrr_buf_addf(&b, "%s%s\n", f->why != NULL ? ": " : "", f->why != NULL ? f->why : "");
+	where(&b, k, image, &out);
+	hrr_buf_addf(
+	    &b, "  workgroup (%u,%u,%u) wave %u lane %u work-item (%u,%u,%u); %llu lane%s\n",
+	    f->workgroup[0], f->workgroup[1], f->workgroup[2], f->wave, f->lane, f->workitem[0],
+	    f->workitem[1], f->workitem[2], (unsigned long long)f->count, f->count == 1 ? "" : "s");
+	if (own && f->limit != 0 && f->address >= f->limit)
+		hrr_buf_addf(&b, "  %llu bytes after the end of %llu\n",
+			     (unsigned long long)(f->address - f->limit),
+			     (unsigned long long)f->limit);
+	else if (own && f->limit != 0 && f->address + f->size > f->limit)
+		hrr_buf_addf(&b, "  %llu bytes past the end of %llu\n",
+			     (unsigned long long)(f->address + f->size - f->limit),
+			     (unsigned long long)f->limit);
+	if (!own && f->why == NULL)
+		view_explain(&b, view, f->address);
+	if (!own)
+		range_explain(&b, f->address, f->size, view->device);
+	emit(&b, &out, fresh);
 	hrr_buf_release(&b);
 }
 
@@ -137,7 +165,7 @@ static void add_approx(const struct isa_approx *a)
 }
 
 hipError_t fault_launch(const struct isa_report *r, const struct hrr_kernel *k, struct image *image,
-			int device, uint64_t ns)
+			const struct launch_view *view, uint64_t ns)
 {
 	static const hipError_t result[] = {[ISA_DONE] = hipSuccess,
 					    [ISA_FAULT] = hipErrorIllegalAddress,
@@ -159,8 +187,8 @@ hipError_t fault_launch(const struct isa_report *r, const struct hrr_kernel *k, 
 	stats.traps += r->status == ISA_TRAP;
 	stats.faults += r->fault_count;
 	for (unsigned i = 0; i < r->n_faults; i++)
-		one_fault(&r->faults[i], k, image, device);
-	bool say = r->status != ISA_DONE && r->n_faults == 0;
+		one_fault(&r->faults[i], k, image, view);
+	bool say = r->status != ISA_DONE && (r->status != ISA_FAULT || r->n_faults == 0);
 	/* assert and abort in a kernel end the program, as they do on hardware; a tool that
 	 * listens to faults stays in charge. */
 	bool end = r->status == ISA_TRAP && !rt.trap_error && on_fault == NULL;
@@ -174,6 +202,7 @@ hipError_t fault_launch(const struct isa_report *r, const struct hrr_kernel *k, 
 
 void fault_copy(const char *what, bool write, uint64_t addr, uint64_t size, int device)
 {
+	char tags[3][DESCRIBE_TAG];
 	struct hrr_buf b = {0};
 
 	pthread_mutex_lock(&lock);
@@ -182,10 +211,12 @@ void fault_copy(const char *what, bool write, uint64_t addr, uint64_t size, int 
 	hrr_buf_addx(&b, addr);
 	hrr_buf_addf(&b, " (%llu bytes a row)\n", (unsigned long long)size);
 	range_explain(&b, addr, size, device);
-	emit(&b,
-	     &(struct hrr_emu_fault){NULL, 0, addr, (uint32_t)size, write ? ISA_STORE : ISA_LOAD,
-				     NULL},
-	     new_site(what, addr));
+	struct hrr_emu_fault out = {.address = addr,
+				    .size = (uint32_t)size,
+				    .access = write ? ISA_STORE : ISA_LOAD,
+				    .why = what};
+	describe_fill(&out, tags);
+	emit(&b, &out, new_site(what, addr));
 	pthread_mutex_unlock(&lock);
 	hrr_buf_release(&b);
 }

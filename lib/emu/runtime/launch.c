@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "lib/emu/runtime/describe.h"
+#include "lib/emu/runtime/emu.h"
 #include "lib/emu/runtime/fault.h"
 #include "lib/emu/runtime/hostcall.h"
 #include "lib/emu/runtime/mem.h"
+#include "lib/emu/runtime/memcheck.h"
 
 #define MAX_BLOCK 1024u
 #define MAX_LDS 65536u
@@ -230,17 +232,18 @@ hipError_t launch_run(const struct kernel_op *op, int device)
 	    .threads = rt.threads,
 	    .poison_lds = rt.fill,
 	    .cooperative = op->cooperative,
+	    .go_on = (memcheck_flags() & HRR_EMU_GO_ON) != 0,
 	    .hostcall = host != NULL ? hostcall_ring : NULL,
 	    .hostcall_self = host,
 	    .mem = {&view, view_isa_find},
 	};
 	uint64_t start = rt_now();
 	int rc = isa_run(&launch, report);
-	view_release(&view);
 	if (rc < 0)
 		e = rt_error(rc);
 	else
-		e = fault_launch(report, k, image, device, rt_now() - start);
+		e = fault_launch(report, k, image, &view, rt_now() - start);
+	view_release(&view);
 out:
 	free(report);
 	if (s != NULL) {

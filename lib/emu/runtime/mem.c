@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "lib/emu/runtime/capture.h"
+#include "lib/emu/runtime/memcheck.h"
 #include "lib/emu/runtime/pool.h"
 #include "lib/emu/runtime/sched.h"
 #include "lib/emu/runtime/va.h"
@@ -40,6 +41,7 @@ hipError_t mem_new(enum range_kind kind, int device, uint64_t size, unsigned fla
 		r->host =
 		    storage_new((size + EMU_PAGE - 1) / EMU_PAGE * EMU_PAGE + (64 << 10), rt.fill);
 		r->base = (uintptr_t)r->host;
+		written_gone(r->host); /* the program writes it without us */
 	} else {
 		r->host = storage_new(size, rt.fill);
 		if (r->host != NULL && va_alloc(size, 0, &r->base) < 0) {

@@ -6,6 +6,7 @@
 
 #include "lib/base/range.h"
 #include "lib/emu/runtime/describe.h"
+#include "lib/emu/runtime/memcheck.h"
 #include "lib/emu/runtime/poison.h"
 #include "lib/emu/runtime/rt.h"
 #include "lib/emu/runtime/va.h"
@@ -18,7 +19,7 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct hrr_ranges *table;
 static uint64_t serial;
 
-/* A neighbour further away than this explains nothing. */
+/* A neighbour of host memory further away than this explains nothing. */
 #define NEAR ((uint64_t)64 << 20)
 
 /* Freed ranges, newest last, for reports. */
@@ -84,6 +85,23 @@ bool range_copy(uint64_t addr, struct range *ret)
 		*ret = *r;
 	pthread_rwlock_unlock(&lock);
 	return r != NULL;
+}
+
+static const struct freed *freed_at(uint64_t addr)
+{
+	for (uint64_t i = n_freed; i > 0 && i + HISTORY > n_freed; i--)
+		if (addr - history[(i - 1) % HISTORY].base < history[(i - 1) % HISTORY].size)
+			return &history[(i - 1) % HISTORY];
+	return NULL;
+}
+
+bool range_freed(uint64_t addr)
+{
+	pthread_rwlock_rdlock(&lock);
+	bool yes =
+	    freed_at(addr) != NULL && (table == NULL || hrr_ranges_find(table, addr) == NULL);
+	pthread_rwlock_unlock(&lock);
+	return yes;
 }
 
 struct range *range_at(uint64_t addr)
@@ -176,8 +194,16 @@ int range_isa_find(void *self, uint64_t addr, struct isa_span *ret_span)
 	/* The program may have unmapped what it registered: a fault, not a crash. */
 	if (r.kind == RANGE_REGISTERED && !range_mapped(&r))
 		return -EFAULT;
-	*ret_span = (struct isa_span){r.base,	  r.size,     r.host,
-				      r.readable, r.writable, (void *)(uintptr_t)r.serial};
+	*ret_span = (struct isa_span){.base = r.base,
+				      .size = r.size,
+				      .host = r.host,
+				      .readable = r.readable,
+				      .writable = r.writable,
+				      .cookie = (void *)(uintptr_t)r.serial};
+	/* What the program can write without us is not watched. */
+	if (r.kind == RANGE_DEVICE || r.kind == RANGE_POOL || r.kind == RANGE_VMM ||
+	    r.kind == RANGE_HSA)
+		ret_span->written = written_at(r.host, r.size);
 	return 0;
 }
 
@@ -227,6 +253,17 @@ static int explain_inside(struct hrr_buf *b, const struct range *r, uint64_t add
 	return rc == 0 ? hrr_buf_addc(b, '\n') : rc;
 }
 
+static bool number(uint64_t addr)
+{
+	return addr >= VA_FIRST && addr < VA_LAST;
+}
+
+/* Device numbers lie close together, so that any distance between them says something. */
+static bool near(uint64_t addr, const struct range *r, uint64_t distance)
+{
+	return distance < NEAR || (number(addr) && number(r->base));
+}
+
 int range_explain(struct hrr_buf *b, uint64_t addr, uint64_t size, int device)
 {
 	int rc = 0;
@@ -239,11 +276,7 @@ int range_explain(struct hrr_buf *b, uint64_t addr, uint64_t size, int device)
 	if (in != NULL) {
 		rc = explain_inside(b, in, addr, size, device);
 	} else {
-		const struct freed *f = NULL;
-		for (uint64_t i = n_freed; i > 0 && i + HISTORY > n_freed && f == NULL; i--)
-			if (addr - history[(i - 1) % HISTORY].base <
-			    history[(i - 1) % HISTORY].size)
-				f = &history[(i - 1) % HISTORY];
+		const struct freed *f = freed_at(addr);
 		if (f != NULL) {
 			rc = hrr_buf_addf(b, "  at byte %llu of freed %s #%llu ",
 					  (unsigned long long)(addr - f->base),
@@ -263,8 +296,12 @@ int range_explain(struct hrr_buf *b, uint64_t addr, uint64_t size, int device)
 					    "out of nowhere\n");
 		}
 	}
-	if (rc == 0 && before != NULL && before->kind != RANGE_LAUNCH &&
-	    addr - (before->base + before->size) < NEAR) {
+	/* Our own argument segments are nobody's neighbours. */
+	while (before != NULL && before->kind == RANGE_LAUNCH)
+		before = look(hrr_ranges_before(t, before->base));
+	while (after != NULL && after->kind == RANGE_LAUNCH)
+		after = look(hrr_ranges_after(t, after->base));
+	if (rc == 0 && before != NULL && near(addr, before, addr - (before->base + before->size))) {
 		rc = hrr_buf_addf(b, "  %llu bytes after the end of ",
 				  (unsigned long long)(addr - (before->base + before->size)));
 		if (rc == 0)
@@ -272,7 +309,7 @@ int range_explain(struct hrr_buf *b, uint64_t addr, uint64_t size, int device)
 		if (rc == 0)
 			rc = hrr_buf_addc(b, '\n');
 	}
-	if (rc == 0 && after != NULL && after->kind != RANGE_LAUNCH && after->base - addr < NEAR) {
+	if (rc == 0 && after != NULL && near(addr, after, after->base - addr)) {
 		rc = hrr_buf_addf(b, "  %llu bytes before the start of ",
 				  (unsigned long long)(after->base - addr));
 		if (rc == 0)

@@ -50,6 +50,8 @@ void range_del(struct range *r, const char *api);
 struct range *range_find(uint64_t addr);
 /* A copy, for those who do not hold rt.lock. false: nothing there. */
 bool range_copy(uint64_t addr, struct range *ret);
+/* Whether addr was in a range that is gone, and is in none now. */
+bool range_freed(uint64_t addr);
 /* The range that starts at addr. */
 struct range *range_at(uint64_t addr);
 /* First range overlapping [base, base + size), or NULL. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/emu/runtime/capture.h"
+#include "lib/emu/runtime/memcheck.h"
 #include "lib/emu/runtime/module.h"
 #include "lib/emu/runtime/sched.h"
 
@@ -110,6 +111,7 @@ static void init(void)
 		}
 	}
 	init_mode();
+	memcheck_env();
 }
 
 enum isa_arch rt_arch(void)

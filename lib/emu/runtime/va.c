@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/range.h"
+#include "lib/emu/runtime/memcheck.h"
 #include "lib/emu/runtime/rt.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -20,8 +21,6 @@
  * the same program gets the same numbers run after run.
  */
 #define CHUNK ((uint64_t)16 << 30)
-#define FIRST ((uint64_t)0x7d0000000000)
-#define LAST ((uint64_t)0x7e8000000000)
 /* Storage of at least this size comes from mmap and starts as untouched zero pages. */
 #define BIG ((uint64_t)64 << 10)
 
@@ -29,7 +28,7 @@
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct hrr_ranges *owned, *used;
 static uint64_t at, end; /* what is left of the newest chunk */
-static uint64_t next_chunk = FIRST;
+static uint64_t next_chunk = VA_FIRST;
 
 static int init(void)
 {
@@ -69,7 +68,7 @@ static int new_chunk(uint64_t need)
 {
 	uint64_t size = need > CHUNK ? (need + CHUNK - 1) / CHUNK * CHUNK : CHUNK;
 
-	while (next_chunk + size <= LAST) {
+	while (next_chunk + size <= VA_LAST) {
 		uint64_t a = reserve(next_chunk, size, true);
 		next_chunk += size;
 		if (a != 0) {
@@ -182,7 +181,7 @@ bool va_owns(uint64_t addr)
 	return yes;
 }
 
-void *storage_new(uint64_t size, int fill)
+static void *take(uint64_t size, int fill)
 {
 	void *p;
 
@@ -201,8 +200,17 @@ void *storage_new(uint64_t size, int fill)
 	return p;
 }
 
+void *storage_new(uint64_t size, int fill)
+{
+	void *p = take(size, fill);
+
+	written_new(p, size);
+	return p;
+}
+
 void storage_free(void *p, uint64_t size)
 {
+	written_gone(p);
 	if (p != NULL && size >= BIG)
 		munmap(p, size);
 	else

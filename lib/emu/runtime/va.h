@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where numbers come from, unless one was asked for. */
+#define VA_FIRST ((uint64_t)0x7d0000000000)
+#define VA_LAST ((uint64_t)0x7e8000000000)
+
 /*
  * Numbers for device memory. Every number given out is also reserved, without
  * access, in the process's own address space, so that no host allocation ever
