@@ -10,13 +10,14 @@
 #include "bin/tool.h"
 #include "bin/tool_source.h"
 #include "lib/diff/report.h"
+#include "lib/diff/results.h"
 
 static const char usage[] =
     "usage: hrr-diff [-1jlq] [-b DIR] [-n COUNT] [-t TYPE] [--atol X] [--rtol X]\n"
     "                [--ulp N] [--equal-nan] A B\n"
     "\n"
-    "  A, B          archive, process folder, stream (- is standard input); or two\n"
-    "                files or blobs (xxh128:...), compared byte by byte\n"
+    "  A, B          archive, process folder, stream (- is standard input), results\n"
+    "                of hrr-play; or two files or blobs (xxh128:...), byte by byte\n"
     "  -1            stop at the first difference\n"
     "  -b DIR        the blobs are there (twice: those of A, then those of B)\n"
     "  -j            JSON, one object per line\n"
@@ -140,7 +141,8 @@ static bool is_bytes(const char *operand)
 
 	if (strncmp(operand, "xxh128:", 7) == 0)
 		return true;
-	if (strcmp(operand, "-") == 0 || stat(operand, &st) < 0 || !S_ISREG(st.st_mode))
+	if (strcmp(operand, "-") == 0 || hrr_results_probe(operand) || stat(operand, &st) < 0 ||
+	    !S_ISREG(st.st_mode))
 		return false;
 	int fd = open(operand, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -271,6 +273,8 @@ static void summary(void)
 			 (unsigned long long)s->outputs_equal,
 			 (unsigned long long)(report.outputs + report.outputs_only[0] +
 					      report.outputs_only[1]));
+	else if (s->results[0])
+		tool_say(NULL, 0, "equal: %llu results", (unsigned long long)s->equal);
 	else
 		tool_say(NULL, 0, "equal: %llu calls, %llu outputs",
 			 (unsigned long long)(s->equal + report.tolerated), outputs);
@@ -322,7 +326,8 @@ static int compare_recordings(char *const operand[2])
 	/* A run that was stopped early has not seen the end of either. */
 	if (!(report.opt.first && report.differ))
 		for (int i = 0; i < 2; i++)
-			if (!tool_say_state(report.name[i], report.source[i]))
+			if (!hrr_diff_get_stats(report.diff)->results[i] &&
+			    !tool_say_state(report.name[i], report.source[i]))
 				report.troubles++;
 	if (!quiet)
 		summary();
@@ -338,6 +343,8 @@ int main(int argc, char **argv)
 	int different;
 
 	tool_start("hrr-diff", usage);
+	if (hrr_results_register() < 0)
+		tool_die(NULL, 0, "too many formats of archives");
 	options(argc, argv);
 	if (argc - optind != 2)
 		tool_misuse("two operands are needed, there are %d", argc - optind);

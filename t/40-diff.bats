@@ -500,3 +500,33 @@ le() {
 	run_sep hrr-diff "$d/saxpy-v8" "$d/scale-v8"
 	status_is 1
 }
+
+@test "hrr-diff: two replays: their results, and the first kernel that wrote other bytes" {
+	need_emu
+	need_prog hrr-capture hrr-play
+	need_apps graphcap saxpy
+	local a
+	for a in 2 3; do
+		hrr-capture -q -d emu -o $a.hrr -- "$APPS/saxpy" $a >/dev/null
+	done
+	hrr-play -q -d emu -r r1 --hash-launches h1 2.hrr
+	hrr-play -q -d emu -r r2 --hash-launches h2 2.hrr
+	hrr-cat 2.hrr | sed 's/"hex":"00000040"/"hex":"00002040"/' >changed
+	run_sep hrr-play -q -d emu -r r3 --hash-launches h3 changed
+	status_is 1
+	run_sep hrr-diff r1 r2
+	status_is 0
+	no_out
+	err_is 'hrr-diff: equal: 2 results'
+	run_sep hrr-diff r1 r3
+	status_is 1
+	out_has 'outcome: exact | differs'
+	out_has 'verdict: matched | differs'
+	run_sep hrr-diff h1 h2
+	status_is 0
+	run_sep hrr-diff h1 h3
+	status_is 1
+	out_like 'kernel.args\[1\]: 00000040 \| 00002040'
+	out_like '  blob: xxh128:[0-9a-f]+ \| xxh128:'
+	err_has 'no blobs here: the ids alone are compared'
+}

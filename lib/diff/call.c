@@ -111,7 +111,8 @@ void hrr_facts_any(struct hrr_facts *f, int node)
 	uint64_t v;
 
 	if (s && len > 2 && s[0] == '0' && s[1] == 'x' && hrr_json_addr(j, node, &v) == 0) {
-		hrr_facts_address(f, v, HRR_REF_DEVICE);
+		hrr_facts_address(f, v,
+				  f->rec->kind == HRR_REC_OTHER ? HRR_REF_HOST : HRR_REF_DEVICE);
 	} else if (j->nodes[node].type == HRR_JSON_OBJECT) {
 		for (int k = hrr_json_first(j, node); k >= 0; k = hrr_json_next(j, node, k)) {
 			snprintf(f->s->path + at, sizeof f->s->path - at, "%s%.*s", at ? "." : "",
@@ -268,7 +269,7 @@ static uint64_t hash(const void *data, size_t len, uint64_t more)
 /* Hashes api, then the facts that say which call it is. */
 static void hashes(struct hrr_diff_call *c, const struct hrr_record *rec)
 {
-	static const char *const telling[] = {"ret", "dir", "kernel.name", "region", NULL};
+	static const char *const telling[] = {"ret", "dir", "kernel.name", "region", "seq", NULL};
 	const char *name = rec->api ? rec->api : "-";
 	struct hrr_fact fact;
 	uint32_t ref = 0;
@@ -282,6 +283,25 @@ static void hashes(struct hrr_diff_call *c, const struct hrr_record *rec)
 			    memcmp(fact.path, telling[i], fact.path_len) == 0)
 				c->shape =
 				    hash(fact.value, fact.value_len, c->shape * 31 + (uint64_t)i);
+}
+
+/* A line of hrr-play -r: what became of one call or output, or the verdict. */
+static void result(struct hrr_facts *f, int node)
+{
+	const struct hrr_json *j = &f->rec->json;
+	int verdict = hrr_json_get(j, node, "verdict");
+
+	if (verdict >= 0) { /* its counts are those of the lines before */
+		path(f, "verdict");
+		hrr_facts_any(f, verdict);
+		return;
+	}
+	for (int k = hrr_json_first(j, node); k >= 0; k = hrr_json_next(j, node, k)) {
+		snprintf(f->s->path, sizeof f->s->path, "%.*s", (int)j->nodes[k].len,
+			 j->text + j->nodes[k].off);
+		if (strcmp(f->s->path, "line") != 0)
+			hrr_facts_any(f, k + 1);
+	}
 }
 
 /* How often a program asks whether something is done says how fast the machine was. */
@@ -314,6 +334,11 @@ int hrr_diff_call_read(struct hrr_objects *o, struct hrr_diff_scratch *s,
 		break;
 	case HRR_REC_REGION:
 		region(&f, diag);
+		break;
+	case HRR_REC_OTHER:
+		if (hrr_json_get(&rec->json, 0, "result") < 0)
+			return 0;
+		result(&f, hrr_json_get(&rec->json, 0, "result"));
 		break;
 	default:
 		return 0;
@@ -348,6 +373,11 @@ int hrr_diff_call_read(struct hrr_objects *o, struct hrr_diff_scratch *s,
 		name[rec->api_len] = 0;
 		c->name = name;
 	}
+	if (rec->kind == HRR_REC_OTHER)
+		(void)hrr_json_u64(
+		    &rec->json,
+		    hrr_json_get(&rec->json, hrr_json_get(&rec->json, 0, "result"), "seq"),
+		    &c->seq);
 	hashes(c, rec);
 	*ret = c;
 	return 0;

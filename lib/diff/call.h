@@ -61,10 +61,10 @@ struct hrr_diff_scratch {
 };
 
 /*
- * Reads a call, output or region record against o, which then knows what the
- * record made and released. *ret is owned by the caller. *ret is NULL where the
- * record says nothing that can be compared (a query that was not ready, a
- * header, …). -ENOMEM; -EINVAL with diag.
+ * Reads a call, output or region record, or a line of replay's results, against o, which then knows
+ * what the record made and released. *ret is owned by the caller. *ret is NULL where the record
+ * says nothing that can be compared (a query that was not ready, a header, …). -ENOMEM; -EINVAL
+ * with diag.
  */
 int hrr_diff_call_read(struct hrr_objects *o, struct hrr_diff_scratch *s,
 		       const struct hrr_record *rec, struct hrr_diff_call **ret,

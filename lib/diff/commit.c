@@ -67,7 +67,7 @@ void hrr_diff_commit_both(struct hrr_diff *d, struct hrr_lane *la, struct hrr_la
 		e.members = (const struct hrr_diff_member *)(void *)d->members.data;
 		e.n_members = d->members.len / sizeof *e.members;
 		with_context(d, la, &e);
-	} else if (a->kind == HRR_REC_CALL) {
+	} else if (a->kind != HRR_REC_REGION) {
 		d->stats.equal++;
 	}
 	bool equal = d->members.len == 0; /* settling compares outputs, which uses members */

@@ -203,6 +203,7 @@ static int read_one(struct hrr_diff *d, int side, struct hrr_diag *diag)
 		return hrr_diag_set(diag, rc, "out of memory");
 	}
 	d->stats.calls[side] += c->kind == HRR_REC_CALL;
+	d->stats.results[side] += c->kind == HRR_REC_OTHER;
 	*l->tail = c;
 	l->tail = &c->next;
 	l->n++;

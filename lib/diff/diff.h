@@ -48,7 +48,8 @@ struct hrr_diff_event {
 
 struct hrr_diff_stats {
 	uint64_t calls[2], outputs[2]; /* read */
-	uint64_t equal;		       /* pairs of calls */
+	uint64_t results[2];
+	uint64_t equal; /* pairs of calls, or of results of replay */
 	uint64_t outputs_equal;
 	uint64_t outputs_unknown; /* the recorder did not see the bytes of one side */
 	uint64_t outputs_late;	  /* came too long after their call: not compared */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void hrr_report_flush(struct hrr_report *r)
 {
@@ -14,6 +15,26 @@ void hrr_report_flush(struct hrr_report *r)
 void hrr_report_release(struct hrr_report *r)
 {
 	hrr_buf_release(&r->buf);
+}
+
+/* A stream may come without any blobs (hrr-play --hash-launches writes ids only). Then the ids say
+ * whether bytes differ, and there is nothing to show. */
+static bool without_blobs(struct hrr_report *r, int side, uint32_t p)
+{
+	const char *path = hrr_source_blobs_path(r->source[side], p);
+	struct hrr_diag diag = {0};
+	bool tolerances = r->opt.type && (r->opt.tolerance.atol > 0 || r->opt.tolerance.rtol > 0 ||
+					  r->opt.tolerance.ulp > 0 || r->opt.tolerance.equal_nan);
+
+	if (tolerances || (path && access(path, F_OK) == 0))
+		return false;
+	if (!r->told[side]) {
+		r->told[side] = true;
+		(void)hrr_diag_set(&diag, -ENOENT, "no blobs here: the ids alone are compared");
+		hrr_diag_at(&diag, r->name[side], 0);
+		r->trouble(&diag);
+	}
+	return true;
 }
 
 /* The bytes of one side's blob. 0, or the trouble is told and counted. */
@@ -72,7 +93,8 @@ static size_t weigh(struct hrr_report *r, const struct hrr_diff_event *e,
 		struct hrr_report_member x = {.m = m};
 
 		if (read && m->in_a && m->in_b && m->a.kind == HRR_FACT_BLOB &&
-		    m->b.kind == HRR_FACT_BLOB && load(r, 0, e->a->p, &m->a, &x.blob[0]) == 0) {
+		    m->b.kind == HRR_FACT_BLOB && !without_blobs(r, 0, e->a->p) &&
+		    !without_blobs(r, 1, e->b->p) && load(r, 0, e->a->p, &m->a, &x.blob[0]) == 0) {
 			if (load(r, 1, e->b->p, &m->b, &x.blob[1]) == 0)
 				x.loaded = true;
 			else

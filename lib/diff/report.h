@@ -31,6 +31,7 @@ struct hrr_report {
 	uint64_t changed, only[2], outputs, outputs_only[2];
 	uint64_t tolerated; /* pairs of blobs that differ within tolerance */
 	uint64_t troubles;
+	bool told[2]; /* that there are no blobs */
 };
 
 /* The callback for hrr_diff_new; self is the report. */

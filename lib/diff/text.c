@@ -78,6 +78,7 @@ int hrr_diff_put_call(struct hrr_diff *d, int side, const struct hrr_diff_call *
 	struct hrr_fact f;
 	uint32_t ref = 0;
 	int rc = hrr_buf_adds(b, c->kind == HRR_REC_OUTPUT   ? "output"
+				 : c->kind == HRR_REC_OTHER  ? "result"
 				 : c->kind == HRR_REC_REGION ? "region"
 							     : c->name);
 
