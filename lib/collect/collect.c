@@ -420,8 +420,7 @@ static void write_end(struct process *p, bool cut)
 	p->lost = atomic_load(&p->ctl->lost) + p->lost_outputs;
 	p->lost_bytes = atomic_load(&p->ctl->lost_bytes);
 	for (uint32_t i = 0; i < p->n_q; i++)
-		if (p->q[i].damaged)
-			p->lost++;
+		p->lost += p->q[i].damaged;
 	struct hrr_write_end e = {.p = p->p,
 				  .how = cut ? "cut" : "complete",
 				  .t = now_ns(CLOCK_MONOTONIC) - p->ctl->t0,
@@ -454,6 +453,8 @@ static void process_end(struct process *p, bool keep)
 		print_unknown(p, y,
 			      dead ? "the program ended before it waited"
 				   : "recording ended before the program waited");
+	for (uint32_t i = 0; i < p->n_q; i++)
+		p->cut |= p->q[i].damaged;
 	if (p->c->recover) /* how it ended nobody saw: without exit handlers it was no exit */
 		p->cut |= p->c->alone || atomic_load(&p->ctl->exiting) == 0;
 	p->cut |= p->killed || !dead || p->c->limit != NULL || p->c->dead_output;
