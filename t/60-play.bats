@@ -1,4 +1,5 @@
 # hrr-play: recorded programs, replayed on the device
+# shellcheck disable=SC2086 # $DEV is an option and its argument
 load helper
 
 setup() {

@@ -1,0 +1,191 @@
+/* Threads, releases that wait, queries, and what cannot be waited for. */
+#include <errno.h>
+
+#include "t/unit/replay_fake.h"
+
+#define D 0x600000000000u
+#define H 0x7f0000000000u
+#define LLU(x) ((unsigned long long)(x))
+
+static void begin(struct rig *g)
+{
+	rig_start(g);
+	rig_call(g, "hipMalloc", "\"ptr\":\"0x%llx\",\"size\":4096}}", LLU(D));
+	rig_call(g, "hipStreamCreate", "\"stream\":\"0x51\"}}");
+}
+
+static void set_async(struct rig *g, int value)
+{
+	rig_call(g, "hipMemsetAsync",
+		 "\"dst\":\"0x%llx\",\"value\":%d,\"sizeBytes\":64,\"stream\":\"0x51\"}}", LLU(D),
+		 value);
+}
+
+/* hipFree takes its number when it begins: what lets it return may come later. */
+static void deferred(void)
+{
+	struct rig g = {.opt.watchdog = 1};
+
+	begin(&g);
+	fake.late = true;
+	set_async(&g, 3);
+	fake.stuck = true; /* until a later record */
+	rig_call(&g, "hipFree", "\"ptr\":\"0x%llx\"}}", LLU(D));
+	is(g.rc, 0, "a release that would wait is put off");
+	is(log_count("hipFree"), 0, "  not issued");
+	fake.stuck = false;
+	rig_call(&g, "hipMalloc", "\"ptr\":\"0x%llx\",\"size\":4096}}", LLU(D));
+	is(g.rc, 0, "  its address may be taken again");
+	rig_call(&g, "hipDeviceSynchronize", "}}");
+	is(log_count("hipFree"), 1, "  and it is issued when the device was waited for");
+	rig_end(&g);
+	is(fake.errors, 0, "  after the work was done");
+	is(g.v.outcome[HRR_FAILED], 0, "  nothing failed");
+}
+
+/* An output behind such a release has to wait: the program had. */
+static void owed_wait(void)
+{
+	struct rig g = {.opt.watchdog = 1};
+
+	begin(&g);
+	fake.late = true;
+	rig_call(&g, "hipHostMalloc", "\"ptr\":\"0x%llx\",\"size\":4096,\"flags\":0}}", LLU(H));
+	set_async(&g, 9);
+	rig_call(&g, "hipMemcpyAsync",
+		 "\"dst\":\"0x%llx\",\"src\":\"0x%llx\",\"sizeBytes\":64,\"kind\":"
+		 "\"hipMemcpyDeviceToHost\",\"stream\":\"0x51\"},\"dir\":\"d2h\"}",
+		 LLU(H), LLU(D));
+	uint64_t seq = g.seq;
+	rig_call(&g, "hipFree", "\"ptr\":\"0x%llx\"}}", LLU(D));
+	uint64_t after = g.seq;
+	g.seq = seq;
+	rig_output(&g, H, 9, 64, 0);
+	g.seq = after;
+	rig_end(&g);
+	is(g.v.outcome[HRR_EXACT], 1, "an output after a release that waits is waited for");
+}
+
+static void query(const char *ret)
+{
+	struct rig g = {.opt.watchdog = 1};
+
+	begin(&g);
+	fake.late = true;
+	set_async(&g, 3);
+	g.seq++;
+	rig_line(&g,
+		 "{\"seq\":%llu,\"t\":1,\"dur\":1,\"tid\":1,\"api\":\"hipStreamQuery\"%s,\"args\":{"
+		 "\"stream\":\"0x51\"}}",
+		 LLU(g.seq), ret);
+	is(g.rc, 0, "a query %s", ret[0] == '\0' ? "recorded as done" : "recorded as not ready");
+	is(fake.n_queue, ret[0] == '\0' ? 0 : 1,
+	   ret[0] == '\0' ? "  is waited for" : "  is timing");
+	rig_end(&g);
+}
+
+static void watchdog(void)
+{
+	struct rig g = {.opt.watchdog = 1};
+
+	begin(&g);
+	fake.late = fake.stuck = true;
+	set_async(&g, 3);
+	rig_call(&g, "hipStreamSynchronize", "\"stream\":\"0x51\"}}");
+	is(g.rc, -ETIMEDOUT, "a wait that does not end: %s", g.diag.what);
+	rig_end(&g);
+	is(log_count("hipFree"), 0, "  nothing is freed");
+	is(hrr_verdict_exit(&g.v, false), 2, "  exit code 2");
+}
+
+static void interrupted(void)
+{
+	volatile int stop = 0;
+	struct rig g = {.opt.interrupt = &stop};
+
+	begin(&g);
+	fake.late = true;
+	set_async(&g, 3);
+	stop = 1;
+	rig_call(&g, "hipDeviceSynchronize", "}}");
+	is(g.rc, -EINTR, "a signal stops issuing");
+	rig_end(&g);
+	is(fake.n_queue, 0, "  the device is waited for");
+	is(log_count("hipFree"), 1, "  and then memory is freed");
+	is(fake.errors, 0, "  in this order");
+}
+
+static void default_streams(void)
+{
+	struct rig g = {0};
+
+	begin(&g);
+	int made = fake.handles;
+	for (int tid = 1; tid <= 2; tid++)
+		for (int k = 0; k < 2; k++)
+			rig_line(&g,
+				 "{\"seq\":%llu,\"t\":1,\"dur\":1,\"tid\":%d,\"api\":"
+				 "\"hipMemsetAsync_spt\","
+				 "\"args\":{\"dst\":\"0x%llx\",\"value\":1,\"sizeBytes\":8,"
+				 "\"stream\":\"0x0\"}}",
+				 LLU(++g.seq), tid, LLU(D));
+	is(g.rc, 0, "per-thread default streams: %s", g.text);
+	is(fake.handles - made, 2, "  one stream a recorded thread");
+	rig_call(&g, "hipMemsetAsync",
+		 "\"dst\":\"0x%llx\",\"value\":1,\"sizeBytes\":8,\"stream\":\"0x0\"}}", LLU(D));
+	is(fake.handles - made, 2, "  apart from the null stream");
+	rig_end(&g);
+}
+
+static void refused_in_graph(void)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	begin(&g);
+	rig_call(&g, "hipGraphCreate", "\"pGraph\":\"0xa1\",\"flags\":0}}");
+	rig_call(&g, "hipGraphAddHostNode",
+		 "\"pGraphNode\":\"0xb1\",\"graph\":\"0xa1\",\"pDependencies\":null,"
+		 "\"numDependencies\":0,\"pNodeParams\":{\"fn\":\"0x1\",\"userData\":\"0x2\"}}}");
+	ok(strstr(g.text, "host functions") != NULL, "a host node is refused: %s", g.text);
+	rig_call(
+	    &g, "hipGraphInstantiate",
+	    "\"pGraphExec\":\"0xc1\",\"graph\":\"0xa1\",\"pErrorNode\":null,\"pLogBuffer\":null,"
+	    "\"bufferSize\":0}}");
+	rig_call(&g, "hipGraphLaunch", "\"graphExec\":\"0xc1\",\"stream\":\"0x0\"}}");
+	ok(strstr(g.text, "0xa1") != NULL && strstr(g.text, "hipGraphAddHostNode") != NULL,
+	   "  its graph is not launched, and named: %s", g.text);
+	is(log_count("hipGraphLaunch"), 0, "  not issued");
+	rig_output(&g, H, 1, 8, 4);
+	rig_end(&g);
+	is(g.v.outcome[HRR_REFUSED], 2, "  both are counted");
+	is(g.v.outcome[HRR_UNCHECKED], 1, "  what it would deliver is unchecked");
+}
+
+static void one_past_the_end(void)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	begin(&g);
+	rig_call(&g, "hipMemset", "\"dst\":\"0x%llx\",\"value\":1,\"sizeBytes\":1}}",
+		 LLU(D + 4096));
+	ok(strstr(g.text, "not mapped") != NULL, "one past the end does not translate: %s", g.text);
+	rig_call(&g, "hipFree", "\"ptr\":\"0x%llx\"}}", LLU(D));
+	rig_call(&g, "hipMemset", "\"dst\":\"0x%llx\",\"value\":1,\"sizeBytes\":1}}", LLU(D));
+	ok(strstr(g.text, "until call 4") != NULL, "who owned an address before is said: %s",
+	   g.text);
+	rig_end(&g);
+}
+
+int main(void)
+{
+	deferred();
+	owed_wait();
+	query("");
+	query(",\"ret\":\"hipErrorNotReady\"");
+	watchdog();
+	interrupted();
+	default_streams();
+	refused_in_graph();
+	one_past_the_end();
+	return done_testing();
+}
