@@ -20,6 +20,8 @@ static int by_time(const void *a, const void *b)
 
 	if (x->t != y->t)
 		return x->t < y->t ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
 	/* What goes before what comes: a block's place taken again is no peak. */
 	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
@@ -75,6 +77,9 @@ static int draw(const struct hrr_map *m, struct hrr_buf *b, const struct change 
 			low = high = v;
 		}
 		v += c[i].bytes;
+		/* Nor is a segment that grows a gap: only what a moment ends with counts. */
+		if (i + 1 < n && c[i + 1].t == c[i].t && c[i + 1].line == line)
+			continue;
 		low = v < low ? v : low;
 		high = v > high ? v : high;
 	}
