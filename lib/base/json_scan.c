@@ -185,7 +185,8 @@ static const struct {
 
 static inline int scan(struct hrr_json *j, const char *s, size_t len, bool printed)
 {
-	struct container stack[HRR_JSON_MAX_DEPTH], *top = stack - 1;
+	/* One below the first stands for none: a pointer there has to have a place. */
+	struct container room[HRR_JSON_MAX_DEPTH + 1], *stack = room + 1, *top = room;
 	bool in_object = false;
 	size_t i = 0, end;
 	int rc;
