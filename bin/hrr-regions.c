@@ -481,8 +481,8 @@ static int explain(struct regions *g)
 			if (hrr_explain_record(x[i], rec, hrr_source_from_sidecar(src), &diag) < 0)
 				tool_die(hrr_source_name(src, rec), rec->lineno, "%s", diag.what);
 	bool any = tool_say_state(g->operand, src);
-	for (size_t i = 0; any && i < n; i++) {
-		int rc = hrr_explain_answer(x[i], &b, &diag);
+	for (size_t i = 0; i < n; i++) {
+		int rc = any ? hrr_explain_answer(x[i], &b, &diag) : 0;
 		if (rc < 0)
 			tool_die(g->operand, 0, "%s", diag.what);
 		all = all && rc > 0;

@@ -105,7 +105,7 @@ static void check_add(struct world *w, const struct hrr_record *rec, const struc
 		report(self, HRR_LIVES_OVERLAP, rec, r, other);
 	if (r->segment) {
 		/* An allocator that tells of what it took from HIP is right to. */
-		if (hip != NULL && (hip->base != r->base || hip->size < r->size))
+		if (hip != NULL && (hip->base != r->base || hip->size != r->size))
 			report(self, HRR_LIVES_COVERS_HIP, rec, r, NULL);
 		return;
 	}
