@@ -114,6 +114,7 @@ void hrr_source_close(struct hrr_source *s)
 	hrr_buf_release(&s->stores);
 	free(s->blobs);
 	free(s->archive);
+	hrr_shapes_free(s->shapes);
 	free(s);
 }
 
@@ -259,7 +260,13 @@ again:
 		return rc;
 	}
 	f->head.lineno = lineno;
-	rc = hrr_record_parse(&f->head, line, len, diag);
+	rc = 0;
+	if (s->shapes == NULL || !f->begun || f->insert ||
+	    !hrr_shapes_fit(s->shapes, &f->head, line, len)) {
+		rc = hrr_record_parse(&f->head, line, len, diag);
+		if (rc == 0 && s->shapes != NULL)
+			hrr_shapes_learn(s->shapes, &f->head);
+	}
 	if (rc < 0)
 		return here(f, rc, diag);
 	if (f->insert) {
@@ -452,6 +459,13 @@ bool hrr_source_ready(const struct hrr_source *s)
 			return false;
 	}
 	return true;
+}
+
+int hrr_source_heads_only(struct hrr_source *s)
+{
+	if (s->shapes == NULL)
+		s->shapes = hrr_shapes_new();
+	return s->shapes != NULL ? 0 : -ENOMEM;
 }
 
 bool hrr_source_from_sidecar(const struct hrr_source *s)

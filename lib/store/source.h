@@ -64,6 +64,12 @@ bool hrr_source_ready(const struct hrr_source *s);
 const char *hrr_source_sidecar_folder(const struct hrr_source *s);
 /* Files that are read: processes of an archive that were chosen. */
 size_t hrr_source_files(const struct hrr_source *s);
+/*
+ * From now on calls may come with their head alone: kind, line, p, t, seq, dur, tid
+ * and api, and no members (args and the others -1). For programs that pass lines on;
+ * several times as fast. -ENOMEM.
+ */
+int hrr_source_heads_only(struct hrr_source *s);
 /* The record last returned came out of a sidecar. */
 bool hrr_source_from_sidecar(const struct hrr_source *s);
 /* The blob store of process p. NULL with diag where there is none (or it cannot be opened). */

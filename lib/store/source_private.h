@@ -3,6 +3,7 @@
 
 #include "lib/store/sidecar.h"
 #include "lib/store/source.h"
+#include "lib/stream/shape.h"
 
 /* A process as its records tell; indexed by p. */
 struct process {
@@ -50,7 +51,8 @@ struct hrr_source {
 	struct feed *last;	 /* whose record was returned */
 	bool last_region;	 /* and it came out of a sidecar */
 	bool running, last_look; /* last_look: follow found it ended; what came meanwhile is read */
-	char *archive;		 /* owned: folder with the manifest, or NULL */
+	struct hrr_shapes *shapes;  /* heads only: owned, or NULL */
+	char *archive;		    /* owned: folder with the manifest, or NULL */
 	const struct feed *reading; /* while a line is read */
 	uint64_t calls, outputs, regions, sidecars;
 };

@@ -170,3 +170,11 @@ uint64_t hrr_filter_calls(const struct hrr_filter *f)
 {
 	return f->calls;
 }
+
+bool hrr_filter_heads_only(const struct hrr_filter *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!hrr_select_head_only(f->selectors[i]))
+			return false;
+	return true;
+}

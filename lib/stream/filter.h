@@ -33,6 +33,8 @@ void hrr_filter_take_back(struct hrr_filter *f, enum hrr_record_kind kind, uint3
  * newline. "complete" becomes "filtered" where they differ from what it said.
  */
 int hrr_filter_end(const struct hrr_filter *f, const struct hrr_record *end, struct hrr_buf *b);
+/* Calls are judged by what hrr_source_heads_only leaves of them. */
+bool hrr_filter_heads_only(const struct hrr_filter *f);
 /* Calls kept so far, of all processes. */
 uint64_t hrr_filter_calls(const struct hrr_filter *f);
 

@@ -1,0 +1,25 @@
+#ifndef HRR_STREAM_SHAPE_H
+#define HRR_STREAM_SHAPE_H
+
+#include "lib/stream/record.h"
+
+/*
+ * Calls that look like earlier ones. Lines of our writers repeat: but for
+ * numbers and strings a call to one function is spelled as the one before. A shape is what
+ * stays, learned from a line that was parsed in full, so a line that fits a shape is
+ * a well-formed record with the same members, and is known to be one in a fraction of the time.
+ * What does not fit is parsed in full: shapes decide nothing else.
+ */
+struct hrr_shapes;
+
+struct hrr_shapes *hrr_shapes_new(void); /* NULL: no memory */
+void hrr_shapes_free(struct hrr_shapes *s);
+/*
+ * The line fits: rec has kind, line, p, t, seq, dur, tid and api as
+ * hrr_record_parse would give them, and no members (json has no nodes, args and the others are -1).
+ */
+bool hrr_shapes_fit(struct hrr_shapes *s, struct hrr_record *rec, const char *line, size_t len);
+/* Learns from a record that hrr_record_parse has just taken. Not learning is no failure. */
+void hrr_shapes_learn(struct hrr_shapes *s, const struct hrr_record *rec);
+
+#endif
