@@ -510,5 +510,6 @@ int main(int argc, char **argv)
 	};
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
 		test_arch(list[i].arch, list[i].clang, list[i].flags);
+	fx_met("isa");
 	return done_testing();
 }

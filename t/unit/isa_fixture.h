@@ -288,4 +288,22 @@ static inline const char *fx_compile(const char *name, const char *arch, const c
 	return path;
 }
 
+/* Leaves the names of the table this process met where isa_coverage reads them. */
+static inline void fx_met(const char *test)
+{
+	char path[512];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/met-%s.txt", fx_dir(), test);
+	out = fopen(path, "w");
+	if (!out)
+		return;
+	for (int a = 0; a < ISA_ARCH_COUNT; a++)
+		for (unsigned i = 0; isa_table_name((enum isa_arch)a, i); i++)
+			if (isa_table_met((enum isa_arch)a, i))
+				fprintf(out, "%s %s\n", isa_arch_name((enum isa_arch)a),
+					isa_table_name((enum isa_arch)a, i));
+	fclose(out);
+}
+
 #endif

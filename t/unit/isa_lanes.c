@@ -689,5 +689,6 @@ int main(int argc, char **argv)
 	test_arch("gfx1100", "clang-19");
 	test_arch("gfx1201", "clang-19");
 	test_arch("gfx950", "clang-22");
+	fx_met("isa_lanes");
 	return done_testing();
 }

@@ -377,5 +377,6 @@ int main(void)
 	matrices("gfx1100", "clang++-19", "-O2 -DRDNA3");
 	matrices("gfx1201", "clang++-19", "-O2 -DRDNA4");
 	test_threads();
+	fx_met("isa_more");
 	return done_testing();
 }
