@@ -527,6 +527,13 @@ le() {
 	run_sep hrr-diff h1 h3
 	status_is 1
 	out_like 'kernel.args\[1\]: 00000040 \| 00002040'
+	out_like '  blob: '
+	# Ids without their blobs: the answer is the same.
+	sed -i '1s/"blobs":"[^"]*"/"blobs":"\/nowhere"/' h1 h3
+	run_sep hrr-diff h1 h3
+	status_is 1
 	out_like '  blob: xxh128:[0-9a-f]+ \| xxh128:'
 	err_has 'no blobs here: the ids alone are compared'
+	run_sep hrr-diff h1 h1
+	status_is 0
 }
