@@ -145,3 +145,58 @@ kill_once() {
 		fi
 	done
 }
+
+# --- no room ----------------------------------------------------------------
+
+# small_fs SIZE: a file system of its own in $T/small (needs the right to mount).
+small_fs() {
+	mkdir -p small
+	mount -t tmpfs -o "size=$1" tmpfs small 2>/dev/null || skip "mounting is not allowed here"
+}
+
+teardown() {
+	umount "$T/small" 2>/dev/null || true
+}
+
+@test "full: events: the program runs on, exit 125, only whole lines, counts that fit" {
+	small_fs 3m
+	export LD_LIBRARY_PATH=$STUB
+	run_sep hrr-capture --min-free 0 -o small/a.hrr -- sh -c "'$STUB/calls' small 200000; echo \$? >code"
+	status_is 125
+	[ "$(cat code)" = 0 ]
+	err_has "cannot write events: No space left on device"
+	[ "$(tail -c 1 small/a.hrr/pid-*/events.jsonl | xxd -p)" = 0a ]
+	[ "$(events small/a.hrr | jq -R -c 'fromjson|type' | sort -u)" = '"object"' ]
+	[ "$(events small/a.hrr | tail -1 | jq -r .end)" = cut ]
+	[ "$(events small/a.hrr | tail -1 | jq .calls)" -eq "$(events small/a.hrr | grep -c '^{"seq":')" ]
+	[ "$(jq -r .state small/a.hrr/manifest.json)" = cut ]
+}
+
+@test "full: payloads: what could not be kept is counted, and its output unknown" {
+	small_fs 3m
+	export LD_LIBRARY_PATH=$STUB
+	run_sep hrr-capture --min-free 0 -o small/a.hrr -- "$STUB/calls" copies 20 300000
+	err_like 'lost: [1-9][0-9]* records, [1-9][0-9]* bytes'
+	[ "$(events small/a.hrr | tail -1 | jq -r .end)" = cut ]
+	[ "$(events small/a.hrr | tail -1 | jq .lost)" -gt 0 ]
+	run_sep hrr-capture --strict --min-free 0 -o small/b.hrr -- "$STUB/calls" copies 20 300000
+	status_is 125
+}
+
+@test "full: no room for a ring: the thread is not recorded, each call counted" {
+	small_fs 3m
+	export LD_LIBRARY_PATH=$STUB
+	run_sep hrr-capture --min-free 0 --ring-size 16M -o small/a.hrr -- "$STUB/calls" small 100
+	status_is 0
+	err_has "lost: 100 records"
+	[ "$(events small/a.hrr | tail -1 | jq -c '[.end,.calls,.lost]')" = '["cut",0,100]' ]
+}
+
+@test "full: --min-free stops the recording before" {
+	small_fs 3m
+	export LD_LIBRARY_PATH=$STUB
+	run_sep hrr-capture --min-free 10M -o small/a.hrr -- "$STUB/calls" paced 200
+	status_is 0
+	err_has "recording stopped, the program runs on: the file system has no more room to spare"
+	[ "$(events small/a.hrr | tail -1 | jq -r .end)" = cut ]
+}

@@ -260,11 +260,17 @@ void process_flush(struct process *p)
 		if (rc < 0) {
 			hrr_diag_set(&diag, rc, "cannot write events: %s", strerror(-rc));
 			fail_output(p->c, &diag);
+			/* No half line; in a pipe nothing can be taken back. */
+			(void)!ftruncate(p->fd, (off_t)p->written);
+			p->failed = true;
+		} else {
+			p->c->bytes += p->out.len;
+			p->written += p->out.len;
 		}
-		p->c->bytes += p->out.len;
-		p->written += p->out.len;
 	}
 	p->out.len = 0;
+	if (p->failed)
+		return; /* counts and positions stay those of what is written */
 	known_save(p);
 	uint32_t slot = 1 - p->slot;
 	for (uint32_t i = 0; i < p->n_q; i++)
@@ -417,7 +423,7 @@ static void write_end(struct process *p, bool cut)
 		counts[n++] = k;
 		p->not_recorded += k;
 	}
-	p->lost = atomic_load(&p->ctl->lost) + p->lost_outputs;
+	p->lost = atomic_load(&p->ctl->lost);
 	p->lost_bytes = atomic_load(&p->ctl->lost_bytes);
 	for (uint32_t i = 0; i < p->n_q; i++)
 		p->lost += p->q[i].damaged;
@@ -455,10 +461,25 @@ static void process_end(struct process *p, bool keep)
 				   : "recording ended before the program waited");
 	for (uint32_t i = 0; i < p->n_q; i++)
 		p->cut |= p->q[i].damaged;
+	if ((p->c->opt.options & HRR_OPT_DROP) == 0)
+		p->cut |= atomic_load(&p->ctl->lost) != 0;
 	if (p->c->recover) /* how it ended nobody saw: without exit handlers it was no exit */
 		p->cut |= p->c->alone || atomic_load(&p->ctl->exiting) == 0;
 	p->cut |= p->killed || !dead || p->c->limit != NULL || p->c->dead_output;
+	if (p->failed) { /* what was drained since went nowhere */
+		const struct hrr_progress *x = &p->ctl->progress[p->slot];
+		p->calls = x->calls;
+		p->outputs = x->outputs;
+		p->regions = x->regions;
+	}
+	p->out.len = p->failed ? 0 : p->out.len;
 	write_end(p, p->cut);
+	if (p->c->dead_output && p->fd >= 0 && p->c->opt.archive != NULL) {
+		/* The line that says so may still fit. */
+		if (write_all(p->fd, p->out.data, p->out.len) < 0)
+			(void)!ftruncate(p->fd, (off_t)p->written);
+		p->out.len = 0;
+	}
 	process_flush(p);
 	p->closed = true;
 	if (!keep)

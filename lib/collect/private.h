@@ -68,7 +68,7 @@ struct process {
 	uint32_t pid, image;
 	int64_t p; /* index in a merged stream, -1: none */
 	int fd;
-	bool closed, dead, killed, cut, started, restoring;
+	bool closed, dead, killed, cut, started, restoring, failed; /* failed: its stream could not be written */
 	unsigned quiet; /* rounds without a record */
 	struct queue *q;
 	uint32_t n_q, cap_q;
@@ -80,7 +80,7 @@ struct process {
 	uint32_t slot;		 /* ctl->settled */
 	struct hrr_buf payloads; /* numbers of payload files whose lines are not written yet */
 	struct hrr_buf out;
-	uint64_t calls, outputs, regions, lost_outputs, lost, lost_bytes, not_recorded;
+	uint64_t calls, outputs, regions, lost, lost_bytes, not_recorded;
 	struct hrr_buf known; /* to be appended to pI.known */
 	int known_fd;
 	struct object *objects;

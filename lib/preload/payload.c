@@ -81,8 +81,10 @@ uint64_t hrr_bytes_file(const void *addr, const struct hrr_rect *r)
 	}
 	if (!ok) {
 		number = HRR_NO_FILE;
-		if (errno != EFAULT)
+		if (errno != EFAULT) {
+			atomic_fetch_add(&hrr_proc->ctl->lost, 1);
 			atomic_fetch_add(&hrr_proc->ctl->lost_bytes, hrr_rect_bytes(r));
+		}
 	}
 	errno = err;
 	return number;

@@ -93,8 +93,11 @@ void *hrr_shim_enter(struct hrr_call *c, enum hrr_api api, uint64_t *a)
 		p = hrr_proc;
 	} else if (t->ring != NULL) {
 		c->t = t;
+	} else if (p->recording) { /* no ring could be made for this thread */
+		atomic_fetch_add_explicit(&p->ctl->lost, 1, memory_order_relaxed);
 	}
-	if (c->t == NULL || atomic_load_explicit(&p->hub->off, memory_order_relaxed) != 0) {
+	if (c->t == NULL ||
+	    __builtin_expect(atomic_load_explicit(&p->hub->off, memory_order_relaxed) != 0, 0)) {
 		c->t = NULL;
 		return real;
 	}
