@@ -94,7 +94,7 @@ static int span_missing(struct hrr_replay *r, struct hrr_place *p, uint64_t firs
 		struct hrr_span *s = calloc(1, sizeof *s);
 		if (s == NULL)
 			return -ENOMEM;
-		*s = (struct hrr_span){first, stop - first, HRR_SPAN_WANTED};
+		*s = (struct hrr_span){first, stop - first, first, stop, HRR_SPAN_WANTED};
 		if (hrr_ranges_add(p->spans, first, stop - first, s) < 0) {
 			free(s);
 			return -ENOMEM;

@@ -7,6 +7,8 @@
 #include "lib/replay/replay.h"
 
 #define HRR_SPAN_ROUND ((uint64_t)2 << 20) /* granule of device memory everywhere we know of */
+/* Some drivers round the wish up to 32 MiB and ignore it for shorter reservations. */
+#define HRR_SPAN_WIDE ((uint64_t)32 << 20)
 
 enum hrr_span_state {
 	HRR_SPAN_WANTED, /* scanned */
@@ -17,6 +19,7 @@ enum hrr_span_state {
 
 struct hrr_span {
 	uint64_t base, size;
+	uint64_t lo, hi; /* what memory in it was asked for, rounded to HRR_SPAN_ROUND */
 	enum hrr_span_state state;
 };
 

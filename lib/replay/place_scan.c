@@ -82,27 +82,33 @@ int hrr_place_want(struct hrr_place *p, uint64_t base, uint64_t size)
 {
 	if (base == 0 || size == 0 || size > SCAN_MAX || base >= USER_END || size > USER_END - base)
 		return 0; /* no address of ours: it will be translated */
-	uint64_t first = base & ~(HRR_SPAN_ROUND - 1);
-	uint64_t end = (base + size + HRR_SPAN_ROUND - 1) & ~(HRR_SPAN_ROUND - 1);
-	const struct hrr_range *x = hrr_ranges_find(p->spans, first);
-	if (x != NULL && end <= x->base + x->size)
+	uint64_t lo = base & ~(HRR_SPAN_ROUND - 1);
+	uint64_t hi = (base + size + HRR_SPAN_ROUND - 1) & ~(HRR_SPAN_ROUND - 1);
+	uint64_t first = lo & ~(HRR_SPAN_WIDE - 1);
+	uint64_t end = (hi + HRR_SPAN_WIDE - 1) & ~(HRR_SPAN_WIDE - 1);
+	const struct hrr_range *x = hrr_ranges_find(p->spans, lo);
+	if (x != NULL && end <= x->base + x->size) {
+		struct hrr_span *in = x->value;
+		in->lo = lo < in->lo ? lo : in->lo;
+		in->hi = hi > in->hi ? hi : in->hi;
 		return 0;
+	}
 	struct hrr_span *s = calloc(1, sizeof *s);
 	if (s == NULL)
 		return -ENOMEM;
 	/* Spans that touch become one: run times carve short reservations elsewhere. */
-	uint64_t lo = first != 0 ? first - 1 : 0;
-	while ((x = hrr_ranges_overlap(p->spans, lo, end + 1 - lo)) != NULL) {
-		if (x->base < first)
-			first = x->base;
-		if (x->base + x->size > end)
-			end = x->base + x->size;
+	uint64_t from = first != 0 ? first - 1 : 0;
+	while ((x = hrr_ranges_overlap(p->spans, from, end + 1 - from)) != NULL) {
 		struct hrr_span *old = x->value;
+		first = x->base < first ? x->base : first;
+		end = x->base + x->size > end ? x->base + x->size : end;
+		lo = old->lo < lo ? old->lo : lo;
+		hi = old->hi > hi ? old->hi : hi;
 		hrr_ranges_del(p->spans, x->base, old);
 		free(old);
-		lo = first != 0 ? first - 1 : 0;
+		from = first != 0 ? first - 1 : 0;
 	}
-	*s = (struct hrr_span){first, end - first, HRR_SPAN_WANTED};
+	*s = (struct hrr_span){first, end - first, lo, hi, HRR_SPAN_WANTED};
 	int rc = hrr_ranges_add(p->spans, first, end - first, s);
 	if (rc < 0)
 		free(s);
@@ -170,17 +176,46 @@ int hrr_place_scan(struct hrr_place *p, const struct hrr_record *rec)
 	return 0;
 }
 
-static int reserve_one(void *self, const struct hrr_range *x)
-{
-	struct hrr_place *p = self;
+struct spans {
+	struct hrr_span **v;
+	size_t n;
+};
 
-	p->wanted++;
-	if (hrr_span_hold(x->value))
-		p->held++;
+static int gather(void *self, const struct hrr_range *x)
+{
+	struct spans *all = self;
+
+	all->v[all->n++] = x->value;
 	return 0;
+}
+
+/* Where the wide span is not free, what is really needed may be. */
+static bool hold_narrow(struct hrr_place *p, struct hrr_span *s)
+{
+	if (s->lo == s->base && s->hi == s->base + s->size)
+		return false;
+	hrr_ranges_del(p->spans, s->base, s);
+	s->base = s->lo;
+	s->size = s->hi - s->lo;
+	if (hrr_ranges_add(p->spans, s->base, s->size, s) < 0) {
+		free(s);
+		return false;
+	}
+	return hrr_span_hold(s);
 }
 
 int hrr_place_reserve(struct hrr_place *p)
 {
-	return hrr_ranges_each(p->spans, reserve_one, p);
+	size_t n = hrr_ranges_count(p->spans);
+	struct spans all = {.v = calloc(n + 1, sizeof *all.v)};
+
+	if (all.v == NULL)
+		return -ENOMEM;
+	hrr_ranges_each(p->spans, gather, &all);
+	for (size_t i = 0; i < all.n; i++)
+		if (hrr_span_hold(all.v[i]) || hold_narrow(p, all.v[i]))
+			p->held++;
+	p->wanted = n;
+	free(all.v);
+	return p->held == n ? 0 : 1;
 }

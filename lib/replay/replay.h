@@ -87,7 +87,8 @@ struct hrr_place *hrr_place_new(void);
 void hrr_place_free(struct hrr_place *p); /* gives back what is still held */
 /* Looks at one record. 0, or -ENOMEM. */
 int hrr_place_scan(struct hrr_place *p, const struct hrr_record *rec);
-/* Reserves what was scanned. Spans that could not be had are counted, not errors. */
+/* Reserves what was scanned. 1: not every span could be had; another start of the program, with
+ * its own things elsewhere, may do better. -ENOMEM. */
 int hrr_place_reserve(struct hrr_place *p);
 /* Taken over by the engine. Before the first record. */
 void hrr_replay_set_place(struct hrr_replay *r, struct hrr_place *p);
