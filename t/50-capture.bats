@@ -76,7 +76,7 @@ pick() { jq -r "$1"; }
 	[ "$(head -1 "$T/.out" | jq -r .blobs)" = "$T/blobs" ]
 	[ "$(tail -1 "$T/.out" | jq -r .end)" = complete ]
 	[ "$(find blobs -type f | wc -l)" -eq 1 ]
-	[ ! -e blobs/.hrr-* ]
+	[ -z "$(find blobs -name '.hrr-*')" ]
 }
 
 @test "capture: with -o - the program's own output goes to standard error" {
@@ -165,7 +165,7 @@ pick() { jq -r "$1"; }
 @test "capture: without -o the name is the command's with its pid" {
 	run_sep hrr-capture -q "$STUB/calls" small 1
 	status_is 0
-	[ -d calls.*.hrr ]
+	[ -n "$(find . -maxdepth 1 -type d -name 'calls.*.hrr')" ]
 }
 
 @test "capture: 64 threads, nothing lost, each in its order" {
@@ -196,6 +196,53 @@ pick() { jq -r "$1"; }
 	[ "$(tail -1 "$d/events.jsonl" | jq .calls)" = 3 ]
 	[ "$(tail -1 "${d%.1}/events.jsonl" | jq .calls)" = 2 ]
 	[ "$(head -1 "$d/events.jsonl" | jq .image)" = 1 ]
+}
+
+calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.calls,.lost]' | sort | tr '\n' ' '; }
+
+@test "capture: calls before main, in exit handlers and after" {
+	CALLS_EARLY=1 run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" edges
+	status_is 0
+	[ "$(calls_and_ends a.hrr)" = '["complete",4,0] ' ]
+}
+
+@test "capture: many short threads share few rings, calls of their key destructors are there" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" short 200
+	status_is 0
+	[ "$(calls_and_ends a.hrr)" = '["complete",400,0] ' ]
+	[ "$(events a.hrr | jq -r 'select(.seq).tid' | sort -u | wc -l)" -eq 200 ]
+}
+
+@test "capture: a daemon is recorded to its end, the exit code is the command's" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" daemon
+	status_is 5
+	[ "$(calls_and_ends a.hrr)" = '["complete",1,0] ["complete",3,0] ' ]
+}
+
+@test "capture: vfork and exec: the parent's stream stays its own" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" vfork
+	status_is 0
+	[ "$(calls_and_ends a.hrr)" = '["complete",2,0] ["complete",2,0] ' ]
+}
+
+@test "capture: a child that is killed takes nothing of its parent's with it" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" sibling
+	status_is 0
+	[ "$(cat a.hrr/pid-*/events.jsonl | jq -c 'select(.end)|.calls' | sort | tr '\n' ' ')" = '2 5 ' ]
+}
+
+@test "capture: on the machine's own run time: no device, and that is recorded" {
+	need_apps saxpy
+	[ -e /usr/lib/x86_64-linux-gnu/libamdhip64.so.5 ] || skip "no libamdhip64 here"
+	[ ! -e /dev/kfd ] || skip "there is a GPU"
+	unset LD_LIBRARY_PATH
+	"$APPS/saxpy" >plain 2>&1 && skip "it has a device"
+	code=0
+	"$APPS/saxpy" >plain 2>&1 || code=$?
+	run_sep hrr-capture -q -o a.hrr -- "$APPS/saxpy"
+	status_is "$code"
+	err_is "$(cat plain)"
+	[ "$(events a.hrr | jq -r 'select(.api=="hipGetDeviceCount").ret')" = hipErrorNoDevice ]
 }
 
 @test "capture: a merged stream says which process" {

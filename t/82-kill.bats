@@ -20,7 +20,7 @@ events() { cat "$1"/pid-*/events.jsonl; }
 
 # kill_once ARCHIVE LOG CAPTURE-PID SECONDS: kills the program SECONDS after its first logged call.
 kill_once() {
-	local pid= i
+	local pid='' i
 	for i in $(seq 500); do
 		pid=$(echo "$1"/pid-*)
 		pid=${pid##*pid-}

@@ -130,6 +130,38 @@ static void *logged_thread(void *arg)
 	return NULL;
 }
 
+static void at_exit(void)
+{
+	small(1);
+}
+
+__attribute__((constructor(101))) static void before_main(void)
+{
+	if (getenv("CALLS_EARLY") != NULL)
+		small(1);
+}
+
+__attribute__((destructor(101))) static void after_main(void)
+{
+	if (getenv("CALLS_EARLY") != NULL)
+		small(1);
+}
+
+static pthread_key_t key;
+
+static void thread_end(void *x)
+{
+	(void)x;
+	small(1); /* after other keys' destructors, ours may have run */
+}
+
+static void *short_thread(void *x)
+{
+	pthread_setspecific(key, x);
+	small(1);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "small";
@@ -205,6 +237,50 @@ int main(int argc, char **argv)
 		}
 		waitpid(pid, NULL, 0);
 		return small(1);
+	}
+	if (strcmp(what, "edges") == 0) { /* with CALLS_EARLY: calls before main and after exit */
+		atexit(at_exit);
+		return small(1);
+	}
+	if (strcmp(what, "short") == 0) { /* many threads, one after the other */
+		pthread_key_create(&key, thread_end);
+		for (long i = 0; i < n; i++) {
+			pthread_create(&th[0], NULL, short_thread, &key);
+			pthread_join(th[0], NULL);
+		}
+		return 0;
+	}
+	if (strcmp(what, "daemon") == 0) { /* goes on when its parent has ended */
+		small(1);
+		if (fork() == 0) {
+			setsid();
+			small(1);
+			usleep(500000);
+			small(2);
+			_exit(0);
+		}
+		usleep(200000);
+		return 5;
+	}
+	if (strcmp(what, "vfork") == 0) {
+		small(1);
+		pid_t pid = vfork();
+		if (pid == 0) {
+			execl(argv[0], argv[0], "small", "2", (char *)NULL);
+			_exit(1);
+		}
+		waitpid(pid, NULL, 0);
+		return small(1);
+	}
+	if (strcmp(what, "sibling") == 0) { /* a child is killed while its parent goes on */
+		small(1);
+		pid_t pid = fork();
+		if (pid == 0) {
+			small(2);
+			kill(getpid(), SIGKILL);
+		}
+		waitpid(pid, NULL, 0);
+		return small(4);
 	}
 	if (strcmp(what, "exec") == 0) { /* a second image of one pid */
 		small(2);
