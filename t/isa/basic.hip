@@ -180,3 +180,8 @@ extern "C" __global__ void all_wait(int *count, int *out)
 		out[BID_X] = 1;
 	}
 }
+extern "C" __global__ void astray(int *x, unsigned long to)
+{
+	int (*f)(int) = (int (*)(int))to;
+	x[TID_X] = f(x[TID_X]);
+}

@@ -310,6 +310,30 @@ static void matrices(const char *arch, const char *clang, const char *flags)
 	fx_close(&f);
 }
 
+/* Jumps to where no code is. */
+static void test_astray(void)
+{
+	static int x[64];
+	static const uint64_t places[] = {0, 0x123456789abcull, 0x7b0000000000ull, 2,
+					  0xffffffffffffff00ull};
+	struct {
+		uint64_t x, to;
+	} j;
+	struct fx f;
+
+	if (!load(&f, "basic", "gfx90a", "clang++-15", "-O3"))
+		return;
+	j.x = fx_map(&f, x, sizeof(x));
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		j.to = places[i];
+		fx_run(&f, "astray", DIM(64, 1, 1), DIM(64, 1, 1), 0, &j, sizeof(j));
+		is(f.report.status, ISA_FAULT, "a jump to 0x%llx is a fault: %s",
+		   (unsigned long long)places[i], f.report.what);
+		is(f.report.faults[0].access, ISA_FETCH, "and a fetch");
+	}
+	fx_close(&f);
+}
+
 /* The same launch on one thread and on several gives the same bytes. */
 static void test_threads(void)
 {
@@ -377,6 +401,7 @@ int main(void)
 	matrices("gfx1100", "clang++-19", "-O2 -DRDNA3");
 	matrices("gfx1201", "clang++-19", "-O2 -DRDNA4");
 	test_threads();
+	test_astray();
 	fx_met("isa_more");
 	return done_testing();
 }

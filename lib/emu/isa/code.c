@@ -1,4 +1,5 @@
 /* Programs: decoded code of one code object, made when it is first reached. */
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #define MAX_RUN 2048
 #define CHUNK ((size_t)64 << 10)
 #define CONST_HASH 1024
+#define MAX_TEXT 8
 
 struct chunk {
 	struct chunk *next;
@@ -39,6 +41,11 @@ struct isa_program {
 	const u8 *image;
 	size_t size;
 	u64 base;
+	/* executable parts of the image; the whole when it has no ELF header */
+	struct {
+		u64 at, size;
+	} text[MAX_TEXT];
+	unsigned n_text;
 	pthread_mutex_t lock;
 	struct isa_code *code[2]; /* by wave size: 32, 64 */
 };
@@ -96,6 +103,37 @@ const u32 *isa_code_const(struct isa_code *code, u64 value, bool wide)
 	return row;
 }
 
+/*
+ * Only executable segments are decoded: the disassembler is not made for
+ * arbitrary bytes, and a jump into data is a fault anyway. A loaded image
+ * begins with its ELF header.
+ */
+static void find_text(struct isa_program *p)
+{
+	Elf64_Ehdr e;
+	Elf64_Phdr ph;
+
+	if (p->size >= sizeof(e)) {
+		memcpy(&e, p->image, sizeof(e));
+		if (!memcmp(e.e_ident, ELFMAG, SELFMAG) && e.e_phentsize == sizeof(ph))
+			for (unsigned i = 0; i < e.e_phnum && p->n_text < MAX_TEXT; i++) {
+				const u64 at = e.e_phoff + (u64)i * sizeof(ph);
+
+				if (at > p->size || p->size - at < sizeof(ph))
+					break;
+				memcpy(&ph, p->image + at, sizeof(ph));
+				if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X)) {
+					p->text[p->n_text].at = ph.p_vaddr;
+					p->text[p->n_text++].size = ph.p_memsz;
+				}
+			}
+	}
+	if (!p->n_text) {
+		p->text[0].size = p->size;
+		p->n_text = 1;
+	}
+}
+
 int isa_program_new(enum isa_arch arch, const void *image, size_t size, u64 base,
 		    struct isa_program **ret_prog, struct hrr_diag *diag)
 {
@@ -111,6 +149,7 @@ int isa_program_new(enum isa_arch arch, const void *image, size_t size, u64 base
 	p->image = image;
 	p->size = size;
 	p->base = base;
+	find_text(p);
 	pthread_mutex_init(&p->lock, NULL);
 	/* the disassembler now, so that a missing one is told here */
 	if (!isa_program_code(p, isa_arch_wave_size(arch), why, sizeof(why))) {
@@ -215,7 +254,10 @@ static const struct isa_inst *_Atomic *slot_of(struct isa_code *c, u64 pc)
 
 	if (pc < p->base || pc - p->base + 4 > p->size || (pc - p->base) % 4)
 		return NULL;
-	return &c->at[(pc - p->base) / 4];
+	for (unsigned i = 0; i < p->n_text; i++)
+		if (pc - p->base >= p->text[i].at && pc - p->base - p->text[i].at < p->text[i].size)
+			return &c->at[(pc - p->base) / 4];
+	return NULL;
 }
 
 static void link_to(struct isa_inst *in, u64 pc, const struct isa_inst *target)
@@ -299,8 +341,7 @@ const struct isa_inst *isa_code_at(struct isa_code *code, u64 pc, char *why, siz
 	const struct isa_inst *in;
 
 	if (!slot) {
-		snprintf(why, size, "jump to 0x%llx, outside the code object",
-			 (unsigned long long)pc);
+		snprintf(why, size, "jump to 0x%llx, outside its code", (unsigned long long)pc);
 		return NULL;
 	}
 	in = atomic_load_explicit(slot, memory_order_acquire);
