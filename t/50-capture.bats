@@ -11,6 +11,7 @@ setup_file() {
 	$cc -std=gnu11 -O1 -I"$gen" -o "$STUB/calls" "$ROOT/t/stub/calls.c" \
 		"$STUB/libamdhip64.so.5" -lpthread
 	$cc -std=gnu11 -O1 -o "$STUB/dl" "$ROOT/t/stub/dl.c" -ldl
+	$cc -std=gnu11 -O1 -o "$STUB/proc" "$ROOT/t/stub/proc.c" -ldl
 	$cc -std=gnu11 -O1 -shared -fPIC -o "$STUB/libdeep.so" "$ROOT/t/stub/deep.c" \
 		"$STUB/libamdhip64.so.5"
 }
@@ -401,6 +402,14 @@ recorded() { # APP [ARG...]: records it, checks that it and its stream are well
 	recorded streams
 	run_sep hrr-diff a.hrr b.hrr
 	status_is 0
+}
+
+@test "capture: HIP bound by hipGetProcAddress" {
+	need_emu
+	unset LD_LIBRARY_PATH
+	run_sep hrr-capture -q -d emu -o a.hrr -- "$STUB/proc" libamdhip64.so.6
+	status_is 0
+	[ "$(events a.hrr | jq -r 'select(.seq).api' | tr '\n' ' ')" = 'hipGetProcAddress hipGetDeviceCount ' ]
 }
 
 @test "capture: --hsa-regions records memory HIP never saw" {
