@@ -68,7 +68,8 @@ struct process {
 	uint32_t pid, image;
 	int64_t p; /* index in a merged stream, -1: none */
 	int fd;
-	bool closed, dead, killed, cut, started, restoring, failed; /* failed: its stream could not be written */
+	bool closed, dead, killed, cut, started, restoring,
+	    failed;	/* failed: its stream could not be written */
 	unsigned quiet; /* rounds without a record */
 	struct queue *q;
 	uint32_t n_q, cap_q;
