@@ -46,6 +46,9 @@ static const char usage[] =
     "  --sync-after-launch  wait after each launch: names the guilty one\n"
     "  --hash-launches FILE a stream with a hash of what each launch could write;\n"
     "                       the bytes go to FILE.blobs\n"
+    "  --memcheck[=blocks,init]\n"
+    "                       check each access of kernels (-d emu): name what is wrong\n"
+    "                       and go on; by block, and reads of what nothing wrote\n"
     "  --timing             wait after each launch and print kernel times\n"
     "  --watchdog SECONDS   how long one wait may take (120; 0: for ever)\n"
     "  --require-complete   a stream cut short is a failure\n"
@@ -77,6 +80,7 @@ enum {
 	OPT_WATCHDOG,
 	OPT_COMPLETE,
 	OPT_INJECT,
+	OPT_MEMCHECK,
 	OPT_CHILD,
 	OPT_RESULTS_FD
 };
@@ -105,6 +109,7 @@ static const struct option longs[] = {
     {"watchdog", required_argument, NULL, OPT_WATCHDOG},
     {"require-complete", no_argument, NULL, OPT_COMPLETE},
     {"inject", required_argument, NULL, OPT_INJECT},
+    {"memcheck", optional_argument, NULL, OPT_MEMCHECK},
     /* of the programs that replay one of several processes */
     {"child", required_argument, NULL, OPT_CHILD},
     {"results-fd", required_argument, NULL, OPT_RESULTS_FD},
@@ -169,6 +174,31 @@ static void put_result(void)
 		tool_die(play.results_path, 0, "%s", strerror(errno));
 }
 
+#define MEMORY_TOLD 20 /* places printed in full; -r has all */
+
+/* The first line as any message, the others below it. */
+static void memory(const struct hrr_outcome *o)
+{
+	static unsigned told;
+	const char *s = o->text, *end = strchr(s, '\n');
+	char line[512];
+
+	if (told++ >= MEMORY_TOLD) {
+		if (told == MEMORY_TOLD + 1)
+			tool_say(operand(), o->line, "more wrong accesses: see -r");
+		return;
+	}
+	tool_say(operand(), o->line, "call %llu%s%s%s: %.*s", (unsigned long long)o->seq,
+		 o->api != NULL ? " (" : "", o->api != NULL ? o->api : "",
+		 o->api != NULL ? ")" : "", (int)(end != NULL ? end - s : (ptrdiff_t)strlen(s)), s);
+	while (end != NULL && end[1] != '\0') {
+		s = end + 1;
+		end = strchr(s, '\n');
+		hrr_mask(line, sizeof line, s, end != NULL ? (size_t)(end - s) : strlen(s));
+		fprintf(stderr, "%s\n", line);
+	}
+}
+
 static void on_outcome(void *self, const struct hrr_outcome *o)
 {
 	(void)self;
@@ -186,6 +216,10 @@ static void on_outcome(void *self, const struct hrr_outcome *o)
 				 "output 0x%llx (%llu bytes) of call %llu is not checked: %s",
 				 (unsigned long long)o->addr, (unsigned long long)o->size,
 				 (unsigned long long)o->seq, o->text);
+		return;
+	}
+	if (o->kind == HRR_MEMORY) {
+		memory(o);
 		return;
 	}
 	if (o->api != NULL && o->kind != HRR_DIFFERS)
@@ -255,6 +289,10 @@ static void more_options(int o)
 	case OPT_INJECT:
 		if (hrr_fault_add(&play.faults, optarg, &diag) < 0)
 			tool_misuse("--inject: %s", diag.what);
+		break;
+	case OPT_MEMCHECK:
+		if (hrr_memcheck_parse(optarg, &play.opt.memcheck) < 0)
+			tool_misuse("--memcheck: not blocks, init or both: %s", optarg);
 		break;
 	case OPT_CHILD:
 		play.child = (int64_t)tool_number("--child", optarg);
@@ -655,11 +693,10 @@ static void fidelity(struct hrr_verdict *v)
 		return;
 	v->emu_refused = s.refused;
 	v->approximate = s.n_approx;
+	v->emu = true;
+	v->stats = s;
 	if (play.quiet)
 		return;
-	for (uint32_t i = 0; i < s.n_approx && i < HRR_EMU_MAX_APPROX; i++)
-		tool_say(NULL, 0, "device: %s is approximate here: %llu wave-instructions",
-			 s.approx[i].mnemonic, (unsigned long long)s.approx[i].count);
 	if (play.opt.timing && s.nanoseconds != 0)
 		tool_say(NULL, 0,
 			 "device: %llu wave-instructions in kernels, %.1f million a second",

@@ -213,3 +213,227 @@ unlucky() {
 	status_is 0
 	err_is "hrr-emu: HRR_EMU_MEMCHECK: leaks: not blocks, init or continue, ignored"
 }
+
+# --- recorded programs ---------------------------------------------------------------
+
+# record PROGRAM: run.hrr, whatever the program comes to; its output in app.out
+record() {
+	need_prog hrr-play hrr-capture hrr-regions
+	need_apps "$1"
+	HRR_EMU_MEMCHECK=continue hrr-capture -d emu -q -o run.hrr -- "$@" >app.out 2>app.err ||
+		{ cat app.out app.err && false; }
+}
+check() {
+	run_sep hrr-play -d emu --memcheck"$1" -r results run.hrr
+}
+
+@test "hrr-play --memcheck: a store one past the end of placed memory, by its recorded size" {
+	record bad_pastend
+	check ''
+	status_is 1
+	no_out
+	normal <.err | head -7 >got
+	cat >want <<-END
+		hrr-play: run.hrr:9: call 7 (hipLaunchKernel): _Z5scalePfi: store of 4 bytes (global) at X
+		  pc: global_store_dword
+		  source bad_pastend.hip:$(here bad_pastend)
+		  workgroup (4,0,0) wave 0 lane 0 work-item (0,0,0); 1 lane
+		  at byte 1024 of mapped device memory #1 X +4096 (hipMemMap)
+		  17179868160 bytes before the start of code object #2 X +N (code object)
+		  0 bytes after the end of recorded memory X +1024
+	END
+	diff want got || saw "another report is due"
+	err_has "Verdict : memory faults"
+	err_has "Memory : 1 wrong accesses at 1 place"
+	need_cmd jq
+	[ "$(jq -c 'select(.outcome == "memory") | [.line, .seq, .api, .kernel, .access, .space, .bytes, .instruction[:18],
+		(.file | split("/")[-1]), .sourceLine, .workgroup, .workitem, .wave, .lane, .lanes]' results)" = \
+		"[9,7,\"hipLaunchKernel\",\"_Z5scalePfi\",\"store\",\"global\",4,\"global_store_dword\",\"bad_pastend.hip\",$(here bad_pastend),[4,0,0],[0,0,0],0,0,1]" ] ||
+		{ cat results && false; }
+	[ "$(jq -c 'select(.verdict) | [.verdict, .exit, .memory, .accesses]' results)" = '["memory faults",1,1,1]' ] ||
+		{ tail -1 results && false; }
+}
+
+@test "hrr-play --memcheck: without placement it is found too" {
+	record bad_pastend
+	run_sep hrr-play -d emu --no-placement --memcheck run.hrr
+	status_is 1
+	err_has "0 bytes after the end of recorded memory 0x7d0000001000 +1024"
+}
+
+@test "hrr-play: a wrong access ends replay without --memcheck" {
+	record bad_pastend
+	run_sep hrr-play -d emu run.hrr
+	status_is 1
+	err_has "hrr-emu: _Z5scalePfi: store of 4 bytes (global)"
+	err_has "hipErrorIllegalAddress"
+	err_lacks "memory faults"
+}
+
+@test "hrr-play --memcheck=init: a read of what nothing wrote, although fresh memory is filled" {
+	record bad_uninit
+	check ''
+	status_is 0
+	check =init
+	status_is 1
+	err_has "_Z5twicePKiPi: load of 4 bytes (global)"
+	err_has ": memory that nothing wrote"
+	err_has "at byte 128 of recorded memory"
+	need_cmd jq
+	[ "$(jq -c 'select(.outcome == "memory") | [.why, .lane, .lanes]' results)" = '["memory that nothing wrote",32,32]' ]
+}
+
+# The pool of bad_neighbour: two blocks of 256 bytes, 1024 apart.
+pool() {
+	local base
+	base=$(cat app.out)
+	hrr-regions add -a run.hrr --kind block --base "$(printf 0x%x $((base + 1024)))" --size 256 --tag first
+	hrr-regions add -a run.hrr --kind block --base "$(printf 0x%x $((base + 2048)))" --size 256 --tag second
+}
+
+@test "hrr-play --memcheck=blocks: an overrun into the free part of a pool" {
+	record bad_neighbour free
+	check =blocks
+	status_is 0
+	pool
+	check ''
+	status_is 0
+	err_has "Verdict : matched"
+	check =blocks
+	status_is 1
+	err_has "source $ROOT/t/apps/bad_neighbour.hip:$(here bad_neighbour)"
+	err_has "workgroup (1,0,0) wave 0 lane 0 work-item (0,0,0); 2 lanes"
+	err_has "  in no live block
+  an argument leads to block \"first\" 0x7d0000001400 +256"
+	err_has "  0 bytes after the end of block \"first\" 0x7d0000001400 +256
+  768 bytes before the start of block \"second\" 0x7d0000001800 +256"
+	# The access is done all the same: outputs stay what they were.
+	err_has "1 compared of 1: 1 exact"
+	err_has "Memory : 2 wrong accesses at 1 place"
+	need_cmd jq
+	[ "$(jq -c 'select(.outcome == "memory") | [.before.tag, .before.distance, .after.tag, .after.distance]' results)" = '["first",0,"second",768]' ] ||
+		{ cat results && false; }
+}
+
+@test "hrr-play --memcheck=blocks: an overrun into the neighbouring block, its tag and whose it is" {
+	record bad_neighbour
+	# Without a gap between the two.
+	base=$(cat app.out)
+	hrr-regions add -a run.hrr --kind block --base "$(printf 0x%x $((base + 1024)))" --size 256 --tag first
+	hrr-regions add -a run.hrr --kind block --base "$(printf 0x%x $((base + 1280)))" --size 1024 --tag second
+	check =blocks
+	status_is 1
+	err_has "store of 4 bytes (global) at 0x7d0000001500"
+	err_has "  no argument of the launch leads to that block
+  an argument leads to block \"first\" 0x7d0000001400 +256"
+	err_has "  at byte 0 of block \"second\" 0x7d0000001500 +1024
+  0 bytes after the end of block \"first\" 0x7d0000001400 +256"
+	err_has "1 compared of 1: 1 exact"
+	need_cmd jq
+	[ "$(jq -c 'select(.outcome == "memory") | [.block.tag, .block.offset, .before.tag, .recordedAddr]' results)" = '["second",0,"first","0x7d0000001500"]' ] ||
+		{ cat results && false; }
+}
+
+@test "hrr-play --memcheck=blocks: a block that was freed, and when" {
+	record bad_neighbour
+	need_cmd jq
+	base=$(printf 0x%x $(($(cat app.out) + 1024)))
+	launch=$(jq -r 'select(.api == "hipLaunchKernel") | .seq' run.hrr/pid-*/events.jsonl)
+	hrr-regions add -a run.hrr --kind block --base "$base" --size 2048 --tag mine
+	hrr-regions del -a run.hrr --kind block --base "$base" --at "$launch"
+	check =blocks
+	status_is 1
+	err_has "  in no live block"
+	err_has "  at byte 0 of freed block \"mine\" 0x7d0000001400 +2048
+  freed: line "
+	[ "$(jq -c 'select(.outcome == "memory") | [.block.tag, .block.freed]' results)" = '["mine",true]' ] ||
+		{ cat results && false; }
+}
+
+@test "hrr-play --memcheck=blocks: a pool described by a snapshot of PyTorch" {
+	record bad_neighbour
+	need_cmd python3 jq
+	python3 - "$(cat app.out)" <<-'END'
+		import pickle, sys
+		base = int(sys.argv[1], 16)
+		def block(at, size, asked, state, line):
+		    return {"address": base + at, "size": size, "requested_size": asked, "state": state,
+		            "frames": [{"name": "forward", "filename": "net.py", "line": line}]}
+		snapshot = {"segments": [{"device": 0, "address": base, "total_size": 4096, "stream": 0,
+		    "blocks": [block(0, 1024, 0, "inactive", 1), block(1024, 512, 260, "active_allocated", 7),
+		               block(1536, 2560, 2560, "active_allocated", 8)]}], "device_traces": [[]]}
+		pickle.dump(snapshot, open("snapshot.pickle", "wb"), protocol=4)
+	END
+	hrr-regions import --torch snapshot.pickle --frames 1 -a run.hrr
+	check =blocks
+	status_is 1
+	# Beyond what was asked for, although the allocator rounded it up.
+	err_has "store of 4 bytes (global) at 0x7d0000001504"
+	err_has "  0 bytes after the end of block \"forward net.py:7\" 0x7d0000001400 +260
+  252 bytes before the start of block \"forward net.py:8\" 0x7d0000001600 +2560"
+}
+
+@test "hrr-play --memcheck: what it cannot do is said" {
+	need_prog hrr-play hrr-capture
+	run_sep hrr-play --memcheck=leaks run.hrr
+	status_is 2
+	err_has "hrr-play: --memcheck: not blocks, init or both: leaks"
+	need_cmd gcc
+	record bad_uninit
+	# A run time that has a device, but tells nothing.
+	cat >silent.c <<-'END'
+		int hipInit(unsigned flags) { return (int)flags; }
+		int hipGetDeviceCount(int *n) { *n = 1; return 0; }
+		int hipGetDevice(int *d) { *d = 0; return 0; }
+		int hipSetDevice(int d) { return d; }
+	END
+	gcc -shared -fPIC -o libamdhip64.so.5 silent.c
+	run_sep hrr-play -d ./libamdhip64.so.5 --memcheck run.hrr
+	status_is 2
+	err_has "memory can be checked on the CPU run time only (-d emu)"
+}
+
+# --- fidelity --------------------------------------------------------------------------
+
+@test "hrr-play: fidelity is exact where every instruction is" {
+	record saxpy
+	run_sep hrr-play -d emu -r results run.hrr
+	status_is 0
+	err_has "Fidelity : exact"
+	need_cmd jq
+	[ "$(jq -c 'select(.verdict) | [.verdict, .fidelity, .instructions]' results)" = '["matched","exact",{}]' ]
+}
+
+@test "hrr-play: fidelity names approximate instructions, and a difference they may cause stays one" {
+	record approx 1.000001
+	run_sep hrr-play -d emu -r results run.hrr
+	status_is 0
+	err_has "Verdict : matched"
+	err_like "Fidelity : approximate: v_[a-z0-9_]+ [0-9]+, v_[a-z0-9_]+ [0-9]+ wave-instructions"
+	# Ten units in the last place less.
+	sed -i 's/"hex":"0800803f"/"hex":"0000803f"/' run.hrr/pid-*/events.jsonl
+	run_sep hrr-play -d emu -r results run.hrr
+	status_is 1
+	err_has "within what approximate instructions may cause, and still a difference"
+	err_has "Verdict : differs"
+	need_cmd jq
+	[ "$(jq -c 'select(.outcome == "differs") | .approximate' results)" = true ]
+	# A quarter more is none they can cause.
+	sed -i 's/"hex":"0000803f"/"hex":"0000a03f"/' run.hrr/pid-*/events.jsonl
+	run_sep hrr-play -d emu run.hrr
+	status_is 1
+	err_has "Verdict : differs"
+	err_lacks "approximate instructions may cause"
+}
+
+@test "hrr-play: a launch that was refused is no match" {
+	record bad_refused || [ -e run.hrr ]
+	for o in -k --memcheck; do
+		run_sep hrr-play -d emu $o -r results run.hrr
+		status_is 1
+		err_has "Fidelity : refused"
+		err_has "Refused : 1 launches hold instructions the CPU run time lacks"
+		err_lacks "Verdict : matched"
+		grep -q '"deviceRefused":1,.*"fidelity":"refused"' results
+	done
+}

@@ -159,6 +159,9 @@ static int say_differs(struct hrr_replay *r, struct hrr_outcome *o, const struct
 		hrr_buf_addf(&b, "; last launch that could have written there: call %llu%s%s",
 			     LLU(o->writer), o->writer_kernel != NULL ? ", kernel " : "",
 			     o->writer_kernel != NULL ? o->writer_kernel : "");
+	if (o->approximate)
+		hrr_buf_adds(&b, "; within what approximate instructions may cause, and still a "
+				 "difference");
 	o->text = hrr_buf_str(&b);
 	hrr_report(r, o);
 	hrr_buf_release(&b);
@@ -190,8 +193,11 @@ static int compare(struct hrr_replay *r, const struct output *out, struct hrr_ou
 	o->kind = HRR_DIFFERS;
 	if (rule != NULL && hrr_rule_apply(rule, blob->data, flat, out->size, o))
 		o->kind = HRR_TOLERATED;
-	if (o->kind == HRR_DIFFERS)
+	if (o->kind == HRR_DIFFERS) {
+		o->approximate =
+		    hrr_approximate(r) && hrr_approximately(blob->data, flat, out->size);
 		return say_differs(r, o, rule);
+	}
 	hrr_report(r, o);
 	return 0;
 }

@@ -286,6 +286,9 @@ struct hrr_replay {
 	int (*emu_describe)(uint64_t live, uint64_t size, uint64_t recorded, const char *tag,
 			    int parent);
 	int (*emu_undescribe)(uint64_t live, const char *when_freed);
+	int (*emu_unwritten)(uint64_t live, uint64_t size);
+	int (*emu_report)(struct hrr_emu_stats *ret_stats);
+	struct hrr_memcheck *memcheck; /* owned; NULL: no --memcheck */
 	struct hrr_buf text;
 };
 
@@ -548,6 +551,25 @@ int hrr_span(struct hrr_replay *r, const char *what, uint64_t width, uint64_t he
 void hrr_copy_rows(void *dst, uint64_t dpitch, uint64_t dslice, const void *src, uint64_t spitch,
 		   uint64_t sslice, uint64_t width, uint64_t height, uint64_t depth);
 uint64_t hrr_arg_of(const struct hrr_event *ev, const char *name); /* 0 when there is none */
+
+/* memcheck.c: what the CPU run time is told about blocks, and what it tells about accesses. */
+int hrr_memcheck_start(struct hrr_replay *r, struct hrr_diag *diag);
+void hrr_memcheck_end(struct hrr_replay *r);
+/* A block came (fresh: just now) or goes. */
+void hrr_memcheck_block(struct hrr_replay *r, struct hrr_live_region *x, bool fresh);
+void hrr_memcheck_block_gone(struct hrr_replay *r, struct hrr_live_region *x);
+/* Memory came or goes: it and the live blocks inside. */
+void hrr_memcheck_mem(struct hrr_replay *r, struct hrr_mem *m);
+void hrr_memcheck_mem_gone(struct hrr_replay *r, struct hrr_mem *m);
+/* Faults met since the last call become outcomes. */
+void hrr_memcheck_tell(struct hrr_replay *r);
+/* Whether approximate instructions were used so far; false where the run time does not tell. */
+bool hrr_approximate(struct hrr_replay *r);
+/*
+ * Whether all 32-bit floats that differ are within a relative 2^-16: no further than a chain of
+ * approximate instructions may take them.
+ */
+bool hrr_approximately(const unsigned char *a, const unsigned char *b, uint64_t size);
 
 /* check.c */
 int hrr_output(struct hrr_replay *r, const struct hrr_record *rec);

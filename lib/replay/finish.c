@@ -97,6 +97,7 @@ int hrr_replay_finish(struct hrr_replay *r, struct hrr_diag *diag)
 			     "alone");
 	}
 	hrr_graph_end(r, idle);
+	hrr_memcheck_tell(r);
 	hrr_host_end(r, idle);
 	hrr_module_end(r);
 	if (idle) {
@@ -124,6 +125,7 @@ void hrr_replay_free(struct hrr_replay *r)
 		hrr_held_release(&r->held[i]);
 	hrr_held_release(&r->blocked);
 	hrr_held_release(&r->unplayed);
+	hrr_memcheck_end(r);
 	hrr_pages_free(r->pages);
 	hrr_timeline_free(r->timeline);
 	hrr_scratch_release(r);

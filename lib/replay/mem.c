@@ -55,6 +55,7 @@ int hrr_mem_enter(struct hrr_replay *r, struct hrr_mem *m)
 
 void hrr_mem_drop(struct hrr_replay *r, struct hrr_mem *m, uint64_t seq)
 {
+	hrr_memcheck_mem_gone(r, m);
 	hrr_ranges_del(r->map, m->base, m);
 	if (m->host != 0)
 		hrr_ranges_del(r->hostmap, m->base, m);
@@ -73,8 +74,6 @@ static int mem_free(struct hrr_replay *r, struct hrr_mem *m)
 	int rc = 0, device = r->device;
 	char buf[32];
 
-	if (m->described && r->emu_undescribe != NULL)
-		r->emu_undescribe(m->live, NULL);
 	switch (m->how) {
 	case HRR_FREE_DEVICE:
 		rc = hrr_set_device(r, m->device);
@@ -242,8 +241,8 @@ int hrr_mem_back(struct hrr_replay *r, struct hrr_mem *m, uint64_t stream)
 		if (rc < 0)
 			mem_undo(r, m);
 	}
-	if (rc == 0 && r->emu_describe != NULL)
-		m->described = r->emu_describe(m->live, m->size, m->base, NULL, 1) == 0;
+	if (rc == 0)
+		hrr_memcheck_mem(r, m);
 	if (rc == 0) {
 		r->used[m->device] = true;
 		if (m->how == HRR_FREE_PLACED)

@@ -47,7 +47,11 @@ int hrr_replay_new(struct hrr_replay **ret, struct hrr_hip *hip,
 	if (hip->lib != NULL) {
 		*(void **)&r->emu_describe = dlsym(hip->lib, "hrr_emu_describe");
 		*(void **)&r->emu_undescribe = dlsym(hip->lib, "hrr_emu_undescribe");
+		*(void **)&r->emu_unwritten = dlsym(hip->lib, "hrr_emu_unwritten");
+		*(void **)&r->emu_report = dlsym(hip->lib, "hrr_emu_report");
 	}
+	if (opt->memcheck != 0 && (rc = hrr_memcheck_start(r, diag)) < 0)
+		goto fail;
 	*ret = r;
 	return 0;
 fail:
@@ -292,6 +296,7 @@ int hrr_replay_record(struct hrr_replay *r, const struct hrr_record *rec, struct
 		default:
 			break;
 		}
+	hrr_memcheck_tell(r);
 	if (rc == 0 && r->late_failure && !r->opt.keep_going) {
 		r->v.stopped = true;
 		rc = 1;

@@ -14,6 +14,13 @@
  */
 struct hrr_replay;
 
+/* --memcheck: wrong accesses become outcomes and launches go on past them. */
+#define HRR_MEMCHECK_ON 1u
+#define HRR_MEMCHECK_BLOCKS 2u /* held to the blocks of regions */
+#define HRR_MEMCHECK_INIT 4u   /* reads of what nothing wrote */
+/* "blocks", "init" or both with a comma, NULL: neither. -EINVAL. */
+int hrr_memcheck_parse(const char *text, unsigned *ret_flags);
+
 #define HRR_REPLAY_MAX_REPLACE 16
 #define HRR_REPLAY_DEFAULT_WATCHDOG 120 /* seconds */
 
@@ -23,6 +30,7 @@ struct hrr_replay_options {
 	bool no_placement;
 	bool strict_regions;	      /* an access outside every live block counts as a failure */
 	bool timing;		      /* wait after each launch and keep its time */
+	unsigned memcheck;	      /* HRR_MEMCHECK_*: checks of the CPU run time */
 	bool bakes_host;	      /* this run time bakes host mappings into graph nodes */
 	int fill_byte;		      /* fresh memory: 0..255 */
 	uint64_t max_host_bytes;      /* budget of recorded host pages; 0: no limit */

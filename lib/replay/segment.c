@@ -13,8 +13,10 @@ static void region_gone(void *self, struct hrr_live_region *x)
 	struct hrr_replay *r = self;
 	struct hrr_mem *m = x->user;
 
-	if (!x->segment)
+	if (!x->segment) {
+		hrr_memcheck_block_gone(r, x);
 		return;
+	}
 	hrr_held_del(&r->blocked, x->base);
 	if (m == NULL)
 		return;
@@ -40,6 +42,9 @@ int hrr_region_record(struct hrr_replay *r, const struct hrr_record *rec)
 		const struct hrr_live_region *seg = hrr_timeline_segment(r->timeline, g.base);
 		const struct hrr_range *x = hrr_ranges_find(r->map, g.base);
 		uint64_t base = seg != NULL ? seg->base : x != NULL ? x->base : 0;
+		struct hrr_live_region *b = hrr_timeline_block(r->timeline, g.base);
+		if (b != NULL && b->base == g.base)
+			hrr_memcheck_block(r, b, true);
 		if (base != 0 && hrr_held_add(&r->blocked, base, 1) == NULL)
 			return hrr_trouble(r, -ENOMEM, "out of memory");
 	}

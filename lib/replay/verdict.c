@@ -9,7 +9,7 @@
 static const char *const names[HRR_OUTCOMES] = {
     [HRR_EXACT] = "exact",	   [HRR_TOLERATED] = "tolerated", [HRR_DIFFERS] = "differs",
     [HRR_UNCHECKED] = "unchecked", [HRR_REFUSED] = "refused",	  [HRR_FAILED] = "failed",
-    [HRR_WARNED] = "warned",
+    [HRR_WARNED] = "warned",	   [HRR_MEMORY] = "memory",
 };
 
 const char *hrr_outcome_name(enum hrr_outcome_kind kind)
@@ -60,6 +60,10 @@ int hrr_outcome_json(struct hrr_buf *b, const struct hrr_outcome *o, int64_t p)
 		e |= hrr_buf_adds(b, ",\"kernel\":");
 		e |= hrr_json_put_str(b, o->writer_kernel, strlen(o->writer_kernel));
 	}
+	if (o->approximate)
+		e |= hrr_buf_adds(b, ",\"approximate\":true");
+	if (o->members != NULL)
+		e |= hrr_buf_adds(b, o->members);
 	if (o->text != NULL) {
 		e |= hrr_buf_adds(b, ",\"text\":");
 		e |= hrr_json_put_str(b, o->text, strlen(o->text));
@@ -76,7 +80,7 @@ static uint64_t compared(const struct hrr_verdict *v)
 static uint64_t bad(const struct hrr_verdict *v)
 {
 	return v->outcome[HRR_DIFFERS] + v->outcome[HRR_REFUSED] + v->outcome[HRR_FAILED] +
-	       v->emu_refused;
+	       v->outcome[HRR_MEMORY] + v->emu_refused;
 }
 
 static bool nothing_compared(const struct hrr_verdict *v)
@@ -100,6 +104,8 @@ static const char *word(const struct hrr_verdict *v, bool require_complete)
 	case 2:
 		return "not replayed";
 	case 1:
+		if (v->outcome[HRR_MEMORY] != 0)
+			return "memory faults";
 		if (v->outcome[HRR_DIFFERS] != 0)
 			return "differs";
 		if (bad(v) != 0)
@@ -113,6 +119,24 @@ static const char *word(const struct hrr_verdict *v, bool require_complete)
 			return "no difference found";
 		return "matched";
 	}
+}
+
+const char *hrr_fidelity(const struct hrr_verdict *v)
+{
+	return v->emu_refused != 0 ? "refused" : v->approximate != 0 ? "approximate" : "exact";
+}
+
+static int fidelity_text(struct hrr_buf *b, const struct hrr_verdict *v)
+{
+	int e = hrr_buf_addf(b, "Fidelity : %s", hrr_fidelity(v));
+
+	for (uint32_t i = 0; i < v->stats.n_approx && i < HRR_EMU_MAX_APPROX; i++)
+		e |= hrr_buf_addf(b, "%s %s %" PRIu64,
+				  i != 0	   ? ","
+				  : v->emu_refused ? "; approximate:"
+						   : ":",
+				  v->stats.approx[i].mnemonic, v->stats.approx[i].count);
+	return e | hrr_buf_adds(b, v->stats.n_approx != 0 ? " wave-instructions\n" : "\n");
 }
 
 int hrr_verdict_text(struct hrr_buf *b, const struct hrr_verdict *v, bool require_complete)
@@ -169,6 +193,11 @@ int hrr_verdict_text(struct hrr_buf *b, const struct hrr_verdict *v, bool requir
 		e |= hrr_buf_addf(
 		    b, "Refused : %" PRIu64 " launches hold instructions the CPU run time lacks\n",
 		    v->emu_refused);
+	if (v->emu)
+		e |= fidelity_text(b, v);
+	if (o[HRR_MEMORY] != 0)
+		e |= hrr_buf_addf(b, "Memory : %" PRIu64 " wrong accesses at %" PRIu64 " place%s\n",
+				  v->stats.faults, o[HRR_MEMORY], o[HRR_MEMORY] == 1 ? "" : "s");
 	if (v->cut || v->filtered)
 		e |= hrr_buf_addf(b, "Stream : %s\n", v->cut ? "cut short" : "filtered");
 	if (v->abandoned)
@@ -208,6 +237,18 @@ int hrr_verdict_json(struct hrr_buf *b, const struct hrr_verdict *v, bool requir
 		      {"approximate", v->approximate}};
 	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
 		e |= hrr_buf_addf(b, ",\"%s\":%" PRIu64, counts[i].name, counts[i].n);
+	if (v->emu) {
+		e |= hrr_buf_addf(
+		    b, ",\"fidelity\":\"%s\",\"accesses\":%" PRIu64 ",\"instructions\":{",
+		    hrr_fidelity(v), v->stats.faults);
+		for (uint32_t i = 0; i < v->stats.n_approx && i < HRR_EMU_MAX_APPROX; i++) {
+			const char *name = v->stats.approx[i].mnemonic;
+			e |= hrr_buf_adds(b, i != 0 ? "," : "");
+			e |= hrr_json_put_str(b, name, strlen(name));
+			e |= hrr_buf_addf(b, ":%" PRIu64, v->stats.approx[i].count);
+		}
+		e |= hrr_buf_addc(b, '}');
+	}
 	e |= hrr_buf_addf(b, ",\"stream\":\"%s\"}\n",
 			  v->cut	? "cut short"
 			  : v->filtered ? "filtered"

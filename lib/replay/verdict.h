@@ -7,6 +7,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/diag.h"
+#include "lib/hip/checker.h"
 #include "lib/store/source.h"
 
 /* What became of an output or a call. Never folded together. */
@@ -18,6 +19,7 @@ enum hrr_outcome_kind {
 	HRR_REFUSED,   /* a call that cannot be replayed, by name */
 	HRR_FAILED,    /* a call that went otherwise than recorded */
 	HRR_WARNED,    /* something worth saying that does not count */
+	HRR_MEMORY,    /* a place in a kernel whose accesses are wrong (--memcheck) */
 	HRR_OUTCOMES
 };
 
@@ -39,6 +41,8 @@ struct hrr_outcome {
 	uint64_t max_ulp;
 	uint64_t writer;	   /* seq of the last launch that could have written there; 0 */
 	const char *writer_kernel; /* its kernel, or NULL */
+	bool approximate;    /* differs, but no further than approximate instructions may cause */
+	const char *members; /* HRR_MEMORY: the access as members of a JSON object, or NULL */
 };
 
 const char *hrr_outcome_name(enum hrr_outcome_kind kind); /* "exact", "tolerated", … */
@@ -61,19 +65,23 @@ struct hrr_verdict {
 	uint64_t not_placed_first;   /* recorded address of the first that is elsewhere */
 	uint64_t not_recorded;	     /* calls the program made that the recorder did not take */
 	uint64_t lost;
-	uint64_t host_charged;	 /* bytes of host pages charged */
-	uint64_t hashed, hashes; /* --hash-launches: launches and output lines written */
-	uint64_t approximate;	 /* CPU run time: kinds of approximate instructions used */
-	uint64_t emu_refused;	 /* CPU run time: launches it could not execute */
-	bool stopped;		 /* ended early: a failure, a signal, --stop-at … */
-	bool asked;		 /* … because an option asked for it */
-	bool trouble;		 /* replay could not be done */
-	bool abandoned;		 /* the device could not be waited for */
-	bool cut, filtered;	 /* the stream was cut short, or filtered */
+	uint64_t host_charged;	    /* bytes of host pages charged */
+	uint64_t hashed, hashes;    /* --hash-launches: launches and output lines written */
+	uint64_t approximate;	    /* CPU run time: kinds of approximate instructions used */
+	uint64_t emu_refused;	    /* CPU run time: launches it could not execute */
+	bool emu;		    /* the CPU run time tells how exact it was */
+	struct hrr_emu_stats stats; /* as it told */
+	bool stopped;		    /* ended early: a failure, a signal, --stop-at … */
+	bool asked;		    /* … because an option asked for it */
+	bool trouble;		    /* replay could not be done */
+	bool abandoned;		    /* the device could not be waited for */
+	bool cut, filtered;	    /* the stream was cut short, or filtered */
 };
 
 /* 0 matched or no difference found, 1 the answer is no, 2 trouble. */
 int hrr_verdict_exit(const struct hrr_verdict *v, bool require_complete);
+/* "exact", "approximate" or "refused": how true the CPU run time was. */
+const char *hrr_fidelity(const struct hrr_verdict *v);
 /* The summary: several lines ended by LF. */
 int hrr_verdict_text(struct hrr_buf *b, const struct hrr_verdict *v, bool require_complete);
 /* The same as one JSON line {"verdict":…}. */

@@ -39,6 +39,9 @@ struct isa_span {
 	/* NULL, or one byte for each byte of the span: not 0 when something wrote it. Stores set
 	 * it, loads of bytes that have 0 are reported (and done). */
 	unsigned char *written;
+	/* There, but not for this launch: a fault like any other; when the launch goes on, the
+	 * access is done all the same. */
+	bool forbidden;
 };
 
 /*

@@ -22,7 +22,7 @@ bool isa_span_fill(struct isa_wave *w, const struct isa_inst *in, struct isa_spa
 
 	if (mem->find(mem->self, lo, &s))
 		return false;
-	if (lo < s.base || hi - s.base > s.size || !permits(in, &s) || s.written)
+	if (lo < s.base || hi - s.base > s.size || !permits(in, &s) || s.written || s.forbidden)
 		return false;
 	c->lo = s.base;
 	c->hi = s.base + s.size;
@@ -72,8 +72,8 @@ int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_a
 	const bool atomic = in->m.op == MEM_ATOMIC;
 	struct isa_span s = {0};
 	struct isa_fault f = {.space = (enum isa_space)in->m.space, .size = size}, odd = f,
-			 fresh = f;
-	u64 bad = 0, wild = 0, poor = 0;
+			 fresh = f, away = f;
+	u64 bad = 0, no = 0, wild = 0, poor = 0;
 	int r = NEXT_INST;
 
 	for (u64 left = a->lanes; left; left &= left - 1) {
@@ -86,12 +86,19 @@ int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_a
 			s = (struct isa_span){0};
 			if (mem->find(mem->self, addr, &s) || addr < s.base || s.size < size ||
 			    addr - s.base > s.size - size || !permits(in, &s)) {
-				if (!bad)
+				if (!bad && (!no || w->t->launch->go_on))
 					f.address = addr;
 				bad |= (u64)1 << i;
 				s = (struct isa_span){0};
 				continue;
 			}
+		}
+		if (s.forbidden) {
+			if (!no)
+				away.address = addr;
+			if (!bad && !no)
+				f.address = addr;
+			no |= (u64)1 << i;
 		}
 		if (atomic && addr & (size - 1u)) { /* here the device address is still known */
 			if (!wild)
@@ -111,6 +118,13 @@ int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_a
 		fresh.lanes = poor;
 		fresh.why = not_written;
 		isa_note(w, in, &fresh);
+	}
+	if (no && !w->t->launch->go_on) {
+		bad |= no;
+	} else if (no) {
+		away.access = isa_access_kind(in);
+		away.lanes = no;
+		isa_note(w, in, &away);
 	}
 	if (bad)
 		r = isa_bad_lanes(w, in, a, bad, &f);

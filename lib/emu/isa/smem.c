@@ -11,11 +11,20 @@ static const u8 *watched(struct isa_wave *w, const struct isa_inst *in, u64 addr
 	const struct isa_mem *const mem = &w->t->launch->mem;
 	struct isa_span s;
 
-	if (mem->find(mem->self, addr, &s) || !s.written || addr < s.base || size > s.size ||
-	    addr - s.base > s.size - size || !s.readable)
+	if (mem->find(mem->self, addr, &s) || (!s.written && !s.forbidden) || addr < s.base ||
+	    size > s.size || addr - s.base > s.size - size || !s.readable)
 		return NULL;
+	if (s.forbidden && !w->t->launch->go_on)
+		return NULL;
+	if (s.forbidden)
+		isa_note(w, in,
+			 &(struct isa_fault){.access = ISA_LOAD,
+					     .space = ISA_CONSTANT,
+					     .address = addr,
+					     .size = size,
+					     .lanes = isa_exec(w)});
 	/* Compilers load whole dwords of which they need a part. */
-	for (u32 k = 0; k < size; k += 4) {
+	for (u32 k = 0; s.written && k < size; k += 4) {
 		const u8 *const shadow = s.written + (addr - s.base) + k;
 		bool any = false;
 		for (u32 i = 0; i < 4 && k + i < size; i++)

@@ -13,6 +13,7 @@ struct description {
 	uint64_t live, size, recorded;
 	char *tag; /* owned; NULL: none */
 	bool parent;
+	bool carved; /* parent: had blocks */
 };
 
 #define GONE 1024
@@ -47,6 +48,10 @@ hrr_emu_describe(uint64_t live, uint64_t size, uint64_t recorded, const char *ta
 		*t = hrr_ranges_new();
 	if (*t != NULL)
 		rc = hrr_ranges_add(*t, live, size, d);
+	const struct hrr_range *in =
+	    parent == 0 && parents != NULL ? hrr_ranges_find(parents, live) : NULL;
+	if (rc == 0 && in != NULL)
+		((struct description *)in->value)->carved = true;
 	pthread_rwlock_unlock(&lock);
 	if (rc < 0) {
 		free(d->tag);
@@ -86,7 +91,7 @@ __attribute__((visibility("default"))) int hrr_emu_undescribe(uint64_t live, con
 static int name(struct hrr_buf *b, const struct description *d)
 {
 	char tag[128];
-	int rc = hrr_buf_adds(b, d->parent ? "segment " : "block ");
+	int rc = hrr_buf_adds(b, d->parent ? "recorded memory " : "block ");
 
 	if (rc == 0 && d->tag != NULL) {
 		hrr_mask(tag, sizeof tag, d->tag, strlen(d->tag));
@@ -115,7 +120,8 @@ static int line(struct hrr_buf *b, const char *fmt, uint64_t n, const struct des
 
 struct around {
 	const struct description *parent, *block, *before, *after;
-	const struct description *gone; /* the newest that was here, when nothing is */
+	const struct description *under; /* the parent that ends before, when there is none */
+	const struct description *gone;	 /* the newest that was here, when nothing is */
 	const char *when;
 };
 
@@ -127,6 +133,9 @@ static void look(uint64_t addr, struct around *a)
 	*a = (struct around){0};
 	x = parents != NULL ? hrr_ranges_find(parents, addr) : NULL;
 	a->parent = x != NULL ? x->value : NULL;
+	x = parents != NULL && x == NULL ? hrr_ranges_before(parents, addr) : NULL;
+	if (x != NULL && addr - (x->base + x->size) < NEAR)
+		a->under = x->value;
 	x = blocks != NULL ? hrr_ranges_find(blocks, addr) : NULL;
 	a->block = x != NULL ? x->value : NULL;
 	x = blocks != NULL ? hrr_ranges_before(blocks, addr) : NULL;
@@ -156,6 +165,9 @@ int describe_explain(struct hrr_buf *b, uint64_t addr, uint64_t size)
 	look(addr, &a);
 	if (a.parent != NULL)
 		rc = line(b, "  at byte %llu of ", addr - a.parent->live, a.parent);
+	if (a.under != NULL && rc == 0)
+		rc = line(b, "  %llu bytes after the end of ",
+			  addr - (a.under->live + a.under->size), a.under);
 	if (a.block != NULL && rc == 0) {
 		rc = line(b, "  at byte %llu of ", addr - a.block->live, a.block);
 		uint64_t left = a.block->live + a.block->size - addr;
@@ -201,12 +213,8 @@ void describe_fill(struct hrr_emu_fault *f, char tags[3][DESCRIBE_TAG])
 	const struct description *in = a.parent != NULL ? a.parent : d;
 	if (in != NULL)
 		f->recorded = in->recorded + (addr - in->live);
-	else if (parents != NULL) { /* just past a segment: by its numbers */
-		const struct hrr_range *x = hrr_ranges_before(parents, addr);
-		if (x != NULL && addr - (x->base + x->size) < NEAR)
-			f->recorded =
-			    ((const struct description *)x->value)->recorded + (addr - x->base);
-	}
+	else if (a.under != NULL) /* past its end: by its numbers */
+		f->recorded = a.under->recorded + (addr - a.under->live);
 	if (d != NULL)
 		block_fill(&f->block, d, addr - d->live, tags[0]);
 	f->block.freed = a.block == NULL && a.gone != NULL;
@@ -224,6 +232,11 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+static bool carved(const struct hrr_range *x)
+{
+	return ((const struct description *)x->value)->carved;
+}
+
 int view_explain(struct hrr_buf *b, const struct launch_view *v, uint64_t addr)
 {
 	unsigned told = 0;
@@ -237,8 +250,7 @@ int view_explain(struct hrr_buf *b, const struct launch_view *v, uint64_t addr)
 	bool ours = x != NULL && bsearch(&x->base, v->allowed, v->n, sizeof x->base, by_number);
 	if (x != NULL && !ours)
 		rc = hrr_buf_adds(b, "  no argument of the launch leads to that block\n");
-	else if (x == NULL && parent != NULL &&
-		 hrr_ranges_overlap(blocks, parent->base, parent->size) != NULL)
+	else if (x == NULL && parent != NULL && carved(parent))
 		rc = hrr_buf_adds(b, "  in no live block\n");
 	for (size_t i = 0; rc == 0 && !ours && i < v->n && told < 4; i++) {
 		x = hrr_ranges_at(blocks, v->allowed[i]);
@@ -295,8 +307,8 @@ void view_init(struct launch_view *v, int device, const void *args, size_t size)
 
 	*v = (struct launch_view){.device = device};
 	pthread_rwlock_rdlock(&lock);
-	v->blocks = (memcheck_flags() & HRR_EMU_CHECK_BLOCKS) != 0 && blocks != NULL &&
-		    hrr_ranges_count(blocks) > 0;
+	v->parents = parents != NULL && hrr_ranges_count(parents) != 0;
+	v->blocks = (memcheck_flags() & HRR_EMU_CHECK_BLOCKS) != 0 && blocks != NULL;
 	if (v->blocks) {
 		const unsigned char *p = args;
 		uint64_t word;
@@ -326,31 +338,55 @@ void view_release(struct launch_view *v)
 	*v = (struct launch_view){0};
 }
 
+/* What of the span lies in x too. */
+static void clip(struct isa_span *s, const struct hrr_range *x)
+{
+	uint64_t lo = s->base > x->base ? s->base : x->base;
+	uint64_t s_end = s->base + s->size, x_end = x->base + x->size;
+	uint64_t hi = s_end < x_end ? s_end : x_end;
+
+	s->host += lo - s->base;
+	if (s->written != NULL)
+		s->written += lo - s->base;
+	s->base = lo;
+	s->size = hi - lo;
+}
+
 int view_isa_find(void *self, uint64_t addr, struct isa_span *ret_span)
 {
 	const struct launch_view *v = self;
 	int rc = range_isa_find((void *)(intptr_t)v->device, addr, ret_span);
 
-	if (rc < 0 || !v->blocks)
+	if (rc < 0 || (!v->blocks && !v->parents))
 		return rc;
 	pthread_rwlock_rdlock(&lock);
+	/* What was placed is mapped by pages: the recorded size is what counts. */
 	const struct hrr_range *parent = parents != NULL ? hrr_ranges_find(parents, addr) : NULL;
-	const struct hrr_range *x = hrr_ranges_find(blocks, addr);
-	/* Memory nobody described block by block is held to its range only. */
-	if (x == NULL && parent != NULL &&
-	    hrr_ranges_overlap(blocks, parent->base, parent->size) != NULL)
+	if (parent != NULL)
+		clip(ret_span, parent);
+	else if (parents != NULL &&
+		 hrr_ranges_overlap(parents, ret_span->base, ret_span->size) != NULL)
 		rc = -EFAULT;
-	if (x != NULL) {
-		if (bsearch(&x->base, v->allowed, v->n, sizeof x->base, by_number) == NULL)
-			rc = -EFAULT;
-		else if (x->base >= ret_span->base &&
-			 x->size <= ret_span->base + ret_span->size - x->base) {
-			ret_span->host += x->base - ret_span->base;
-			if (ret_span->written != NULL)
-				ret_span->written += x->base - ret_span->base;
-			ret_span->base = x->base;
-			ret_span->size = x->size;
+	const struct hrr_range *x = v->blocks ? hrr_ranges_find(blocks, addr) : NULL;
+	/* Memory nobody described block by block is held to its range only. */
+	if (v->blocks && x == NULL && parent != NULL && carved(parent) && rc == 0) {
+		const struct hrr_range *next = hrr_ranges_after(blocks, addr);
+		const struct hrr_range *last = hrr_ranges_before(blocks, addr);
+		struct hrr_range gap = *parent;
+		/* Up to the blocks on both sides. */
+		if (last != NULL && last->base + last->size > gap.base) {
+			gap.size -= last->base + last->size - gap.base;
+			gap.base = last->base + last->size;
 		}
+		if (next != NULL && next->base - gap.base < gap.size)
+			gap.size = next->base - gap.base;
+		clip(ret_span, &gap);
+		ret_span->forbidden = true;
+	}
+	if (x != NULL && rc == 0) {
+		ret_span->forbidden =
+		    bsearch(&x->base, v->allowed, v->n, sizeof x->base, by_number) == NULL;
+		clip(ret_span, x);
 	}
 	pthread_rwlock_unlock(&lock);
 	return rc;

@@ -13,6 +13,7 @@
 /* What one launch may touch, besides what ranges say. Zeroed: everything. */
 struct launch_view {
 	int device;
+	bool parents; /* held to the described size of memory */
 	bool blocks;
 	size_t n;
 	uint64_t *allowed; /* owned: bases of blocks its arguments lead to, sorted */

@@ -1,8 +1,7 @@
 #ifndef HRR_EMU_EMU_H
 #define HRR_EMU_EMU_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "lib/hip/checker.h"
 
 /*
  * What the CPU run time tells beyond the HIP ABI. The functions are exported by
@@ -29,63 +28,8 @@
  *   HRR_EMU_VERBOSE=0	    1: also says what was refused, and calls not supported, once each
  */
 
-#define HRR_EMU_MAX_APPROX 64
-
-struct hrr_emu_approx {
-	const char *mnemonic; /* static */
-	uint64_t count;	      /* wave-instructions */
-};
-
-/*
- * Counts since the process started. size is set by the caller to sizeof the
- * structure it knows; fields beyond what the library knows are left as they are.
- */
-struct hrr_emu_stats {
-	size_t size;
-	uint64_t launches;	/* kernels begun */
-	uint64_t waves;		/* waves run */
-	uint64_t instructions;	/* wave-instructions issued */
-	uint64_t nanoseconds;	/* spent inside kernels, wall clock, summed over launches */
-	uint64_t refused;	/* launches ended by something not implemented */
-	uint64_t faults;	/* accesses found wrong: kernels, copies and sets */
-	uint64_t budget;	/* launches ended by the instruction budget */
-	uint64_t traps;		/* launches ended by s_trap (abort, assert) */
-	uint64_t not_supported; /* calls answered hipErrorNotSupported */
-	uint32_t n_approx;
-	struct hrr_emu_approx approx[HRR_EMU_MAX_APPROX];
-};
-
 /* 0, or -EINVAL when size is too small to mean anything. */
 int hrr_emu_report(struct hrr_emu_stats *ret_stats);
-
-/*
- * One fault as data. text is the whole report as printed on standard error
- * (lines ended by LF), borrowed for the call.
- */
-struct hrr_emu_fault {
-	const char *kernel; /* symbol, or NULL: a copy or a set */
-	uint64_t pc;	    /* device address, 0 when not a kernel's */
-	uint64_t address;
-	uint32_t size;	 /* bytes per lane */
-	uint32_t access; /* enum isa_access */
-	const char *text;
-	/* The rest by number and name; strings borrowed for the call, NULL: does not apply. */
-	uint32_t space;		 /* enum isa_space */
-	const char *why;	 /* what is wrong beyond "no memory there", or NULL */
-	const char *instruction; /* as disassembled */
-	const char *file;	 /* source, where the object has line numbers */
-	uint32_t line;
-	uint32_t workgroup[3], workitem[3];
-	uint32_t wave, lane;
-	uint64_t lanes;	   /* that did this at this pc in this launch */
-	uint64_t recorded; /* address as somebody described it (hrr_emu_describe), 0: unknown */
-	/* Described blocks: the one it lies in, the nearest before and after; size 0: none. */
-	struct hrr_emu_block {
-		uint64_t recorded, size, distance; /* distance: into it, or in between, bytes */
-		const char *tag;
-		int freed; /* of block: it is gone */
-	} block, before, after;
-};
 
 /*
  * Calls fn for each fault as it is reported, from the thread that ran the work;
@@ -106,15 +50,11 @@ int hrr_emu_describe(uint64_t live, uint64_t size, uint64_t recorded, const char
  * blocks are described, an access must hit a block that the launch's arguments
  * point to (directly, or from within such a block). 0 takes it back. -ENOTSUP: a
  * flag this library does not have.
+ * HRR_EMU_CHECK_INIT: reads of device memory that nothing wrote are reported (and done):
+ * memory made after this call; host memory, which the program writes unseen, is not watched.
+ * HRR_EMU_GO_ON: wrong accesses of kernels are reported and left out (loads give 0), and nothing
+ * fails.
  */
-#define HRR_EMU_CHECK_BLOCKS 1u
-/*
- * Reads of device memory that nothing wrote are reported (and done): memory made after this
- * call; host memory, which the program writes unseen, is not watched.
- */
-#define HRR_EMU_CHECK_INIT 2u
-/* Wrong accesses of kernels are reported and left out (loads give 0), and nothing fails. */
-#define HRR_EMU_GO_ON 4u
 int hrr_emu_memcheck(unsigned flags);
 /*
  * For HRR_EMU_CHECK_INIT: what was written there is nothing any more (a pool gave out the

@@ -143,6 +143,11 @@ static void one_fault(const struct isa_fault *f, const struct hrr_kernel *k,
 		hrr_buf_addf(&b, "  %llu bytes past the end of %llu\n",
 			     (unsigned long long)(f->address + f->size - f->limit),
 			     (unsigned long long)f->limit);
+	if (out.recorded != 0 && out.recorded != f->address) {
+		hrr_buf_adds(&b, "  recorded as ");
+		hrr_buf_addx(&b, out.recorded);
+		hrr_buf_addc(&b, '\n');
+	}
 	if (!own && f->why == NULL)
 		view_explain(&b, view, f->address);
 	if (!own)

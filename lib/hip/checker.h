@@ -1,0 +1,72 @@
+#ifndef HRR_HIP_CHECKER_H
+#define HRR_HIP_CHECKER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What a run time that checks memory tells those who drive it, as plain data: the CPU run
+ * time fills it in, replay and programs read it. How to get it: lib/emu/runtime/emu.h.
+ */
+
+/* Stricter checks (hrr_emu_memcheck). */
+#define HRR_EMU_CHECK_BLOCKS 1u
+#define HRR_EMU_CHECK_INIT 2u
+#define HRR_EMU_GO_ON 4u
+
+#define HRR_EMU_MAX_APPROX 64
+
+struct hrr_emu_approx {
+	const char *mnemonic; /* static */
+	uint64_t count;	      /* wave-instructions */
+};
+
+/*
+ * Counts since the process started. size is set by the caller to sizeof the
+ * structure it knows; fields beyond what the library knows are left as they are.
+ */
+struct hrr_emu_stats {
+	size_t size;
+	uint64_t launches;	/* kernels begun */
+	uint64_t waves;		/* waves run */
+	uint64_t instructions;	/* wave-instructions issued */
+	uint64_t nanoseconds;	/* spent inside kernels, wall clock, summed over launches */
+	uint64_t refused;	/* launches ended by something not implemented */
+	uint64_t faults;	/* accesses found wrong: kernels, copies and sets */
+	uint64_t budget;	/* launches ended by the instruction budget */
+	uint64_t traps;		/* launches ended by s_trap (abort, assert) */
+	uint64_t not_supported; /* calls answered hipErrorNotSupported */
+	uint32_t n_approx;
+	struct hrr_emu_approx approx[HRR_EMU_MAX_APPROX];
+};
+
+/*
+ * One fault as data. text is the whole report as printed on standard error
+ * (lines ended by LF), borrowed for the call.
+ */
+struct hrr_emu_fault {
+	const char *kernel; /* symbol, or NULL: a copy or a set */
+	uint64_t pc;	    /* device address, 0 when not a kernel's */
+	uint64_t address;
+	uint32_t size;	 /* bytes per lane */
+	uint32_t access; /* enum isa_access: load, store, atomic, instruction fetch */
+	const char *text;
+	/* The rest by number and name; strings borrowed for the call, NULL: does not apply. */
+	uint32_t space;		 /* enum isa_space: global, LDS, scratch, constant, flat */
+	const char *why;	 /* what is wrong beyond "no memory there", or NULL */
+	const char *instruction; /* as disassembled */
+	const char *file;	 /* source, where the object has line numbers */
+	uint32_t line;
+	uint32_t workgroup[3], workitem[3];
+	uint32_t wave, lane;
+	uint64_t lanes;	   /* that did this at this pc in this launch */
+	uint64_t recorded; /* address as somebody described it (hrr_emu_describe), 0: unknown */
+	/* Described blocks: the one it lies in, the nearest before and after; size 0: none. */
+	struct hrr_emu_block {
+		uint64_t recorded, size, distance; /* distance: into it, or in between, bytes */
+		const char *tag;
+		int freed; /* of block: it is gone */
+	} block, before, after;
+};
+
+#endif
