@@ -548,10 +548,11 @@ int main(int argc, char **argv)
 		tool_misuse("--slice reads twice: an archive or a file is needed, no pipe");
 	if (mode == OPT_PACK && argc == optind)
 		tool_misuse("--pack needs an archive");
-	if (mode == OPT_PACK)
-		return tool_finish(pack(c.operand));
-	if (mode == OPT_UNPACK)
-		return tool_finish(unpack(c.operand, out));
+	if (mode == OPT_PACK || mode == OPT_UNPACK) {
+		free(selectors);
+		free(sidecars);
+		return tool_finish(mode == OPT_PACK ? pack(c.operand) : unpack(c.operand, out));
+	}
 
 	const struct hrr_view_options view = {.to = UINT64_MAX,
 					      .demangle = names ? demangle : NULL};
