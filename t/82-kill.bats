@@ -67,8 +67,9 @@ kill_once() {
 		events a.hrr >events
 		for t in 0 1 2 3; do
 			# N:POINTER of each copy that returned; the stream has its destination and size
-			n=$(grep -c . log.$t)
-			lines=$(grep -F "\"dst\":\"$(head -1 log.$t | cut -d' ' -f2)\"" events | grep -c '"api":"hipMemcpy"')
+			[ -s log.$t ] || continue # killed before this thread's first call
+			n=$(wc -l <log.$t)
+			lines=$(grep -F "\"dst\":\"$(head -1 log.$t | cut -d' ' -f2)\"" events | grep -c '"api":"hipMemcpy"' || true)
 			[ "$lines" -ge "$n" ] || {
 				echo "kill $i thread $t: $n returned, $lines recorded"
 				return 1
