@@ -201,18 +201,19 @@ static bool equal_files(const int fd[2], char *const operand[2])
 	}
 }
 
-static void load_blob(int side, const char *id_text, struct hrr_blob *ret)
+/* The store stays open for as long as the blob is used. */
+static void load_blob(int side, const char *id_text, struct hrr_blobs **ret_store,
+		      struct hrr_blob *ret)
 {
 	struct hrr_diag diag = {0};
-	struct hrr_blobs *store;
 	struct hrr_id id;
 
 	if (hrr_id_parse(id_text, strlen(id_text), &id) < 0)
 		tool_misuse("%s: not a blob's id: xxh128: and 32 hex digits", id_text);
 	if (!blobs[side])
 		tool_misuse("%s: -b has to say where the blobs are", id_text);
-	if (hrr_blobs_open(&store, blobs[side], false, &diag) < 0 ||
-	    hrr_blobs_get(store, &id, 0, ret, &diag) < 0)
+	if (hrr_blobs_open(ret_store, blobs[side], false, &diag) < 0 ||
+	    hrr_blobs_get(*ret_store, &id, 0, ret, &diag) < 0)
 		tool_die_diag(&diag);
 }
 
@@ -232,6 +233,7 @@ static void load_file(const char *operand, struct hrr_blob *ret)
 static int compare_bytes(char *const operand[2])
 {
 	struct hrr_blob v[2] = {{0}};
+	struct hrr_blobs *store[2] = {NULL, NULL};
 	bool id[2];
 
 	for (int i = 0; i < 2; i++)
@@ -248,12 +250,19 @@ static int compare_bytes(char *const operand[2])
 	}
 	for (int i = 0; i < 2; i++)
 		if (id[i])
-			load_blob(i, operand[i], &v[i]);
+			load_blob(i, operand[i], &store[i], &v[i]);
 		else
 			load_file(operand[i], &v[i]);
 	int rc = hrr_report_bytes(&report, "bytes", v[0].data, v[0].len, v[1].data, v[1].len);
 	if (rc < 0)
 		tool_no_memory();
+	for (int i = 0; i < 2; i++)
+		if (id[i]) {
+			hrr_blob_release(&v[i]);
+			hrr_blobs_close(store[i]);
+		} else {
+			free((void *)(uintptr_t)v[i].data);
+		}
 	return rc;
 }
 
