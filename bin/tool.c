@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "formats/hrr/source.h"
+#include "lib/hip/table.h"
 #include "lib/store/file.h"
+#include "lib/stream/select.h"
 
 #define FLUSH_AT ((size_t)256 << 10)
 #define OPTION_VERSION 255
@@ -30,6 +32,14 @@ static void say_foreign(const char *operand, const char *text)
 	tool_say(operand, 0, "%s", text);
 }
 
+/* The table has families beside those that selectors know by name. */
+static int class_of(const char *api, size_t len)
+{
+	int row = hrr_api_find(api, len);
+
+	return row < 0 ? -1 : hrr_api_table[row].cls;
+}
+
 void tool_start(const char *prog, const char *usage)
 {
 	tool.prog = prog;
@@ -38,6 +48,7 @@ void tool_start(const char *prog, const char *usage)
 	    "reads event streams 1, archives 1, blobs 1, regions 1, HRR archives 3 to 8\n";
 	signal(SIGPIPE, SIG_DFL);
 	hrr_upstream_register(say_foreign);
+	hrr_select_classes(hrr_class_names, HRR_CLASS_COUNT, class_of);
 	/* A closed one stays unusable: reads, and writes to output, fail with EBADF. */
 	static const int mode[] = {O_WRONLY, O_RDONLY, O_WRONLY};
 	for (int fd = 0; fd <= 2; fd++)

@@ -101,6 +101,8 @@ select_is() { # EXPR SEQS
 	select_is '@copy' '3 7 '
 	select_is '@alloc' '2 8 '
 	select_is '@free or @launch' '5 9 '
+	select_is '@ctx' ''
+	select_is '@misc or hipSetDevice' '1 '
 	select_is 'api=hipFree,hipMalloc' '2 8 9 '
 	select_is 'api!=hipMalloc and not hipMem* and tid=4242' '1 9 '
 	select_is 'kernel=*upper*' '5 '

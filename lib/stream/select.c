@@ -31,6 +31,18 @@ const struct hrr_select_family hrr_select_families[] = {
     {NULL, NULL},
 };
 
+const char *const *hrr_class_list;
+int hrr_class_list_n;
+int (*hrr_class_of)(const char *api, size_t len);
+
+void hrr_select_classes(const char *const *names, int n,
+			int (*class_of)(const char *api, size_t len))
+{
+	hrr_class_list = names;
+	hrr_class_list_n = n;
+	hrr_class_of = class_of;
+}
+
 static bool in_globs(const char *globs, const char *api, size_t len)
 {
 	for (const char *g = globs; *g != '\0';) {
@@ -170,6 +182,8 @@ static bool term(const struct hrr_select *s, const struct node *n, const struct 
 	case KEY_API:
 	case KEY_FAMILY:
 		return glob_any(x, end, rec->api, rec->api_len);
+	case KEY_CLASS:
+		return hrr_class_of(rec->api, rec->api_len) == (int)x->first;
 	case KEY_KERNEL:
 		text = hrr_json_raw(j, hrr_json_get(j, rec->kernel, "name"), &len);
 		return text != NULL && glob_any(x, end, text, len);

@@ -40,6 +40,13 @@ extern const struct hrr_select_family hrr_select_families[];
 /* Is the call name (not ended by NUL) of the family? For slicing and summaries. */
 bool hrr_select_in_family(const char *family, const char *api, size_t len);
 
+/*
+ * More families, of a table this folder does not know: n names, and the index of the one a call
+ * is of, or negative. Set once by a program before it makes selectors; borrowed.
+ */
+void hrr_select_classes(const char *const *names, int n,
+			int (*class_of)(const char *api, size_t len));
+
 /* Glob on a span: * ? [a-z] [!a-z], backslash takes the next as it is. */
 bool hrr_glob(const char *glob, size_t glob_len, const char *text, size_t len);
 

@@ -231,7 +231,7 @@ static int numbers(struct parser *p, enum key key, const char *op, const char *s
 	}
 }
 
-static int family(struct parser *p, const char *s, size_t len)
+static int family(struct parser *p, const char *s, size_t len, unsigned char *ret_key)
 {
 	for (const struct hrr_select_family *f = hrr_select_families; f->name != NULL; f++) {
 		if (strlen(f->name) != len || memcmp(f->name, s, len) != 0)
@@ -245,6 +245,11 @@ static int family(struct parser *p, const char *s, size_t len)
 		}
 		return 0;
 	}
+	for (int i = 0; i < hrr_class_list_n; i++)
+		if (strlen(hrr_class_list[i]) == len && memcmp(hrr_class_list[i], s, len) == 0) {
+			*ret_key = KEY_CLASS;
+			return add_item(p, (struct item){.first = (uint64_t)i});
+		}
 	return bad(p, "no such family", s, len);
 }
 
@@ -269,7 +274,7 @@ static int term(struct parser *p, uint32_t *ret)
 		return bad(p, "something is missing", s, strlen(s));
 	if (s[0] == '@') {
 		n.key = KEY_FAMILY;
-		rc = family(p, s + 1, len - 1);
+		rc = family(p, s + 1, len - 1, &n.key);
 	} else if (op >= len || memchr(s, '[', op) != NULL) {
 		rc = is_name_glob(s, len) ? globs(p, s, len) : bad(p, "not a call's name", s, len);
 	} else {
@@ -294,7 +299,8 @@ static int term(struct parser *p, uint32_t *ret)
 	}
 	if (rc < 0)
 		return rc;
-	if (n.key != KEY_API && n.key != KEY_FAMILY && (n.key < KEY_SEQ || n.key > KEY_P))
+	if (n.key != KEY_API && n.key != KEY_FAMILY && n.key != KEY_CLASS &&
+	    (n.key < KEY_SEQ || n.key > KEY_P))
 		p->s->head_only = false;
 	n.b = n_items(p);
 	return add_node(p, n, ret);

@@ -17,6 +17,7 @@ enum key {
 	KEY_STREAM,
 	KEY_ADDR,
 	KEY_FAMILY,
+	KEY_CLASS, /* a family of hrr_select_classes: first is its index */
 	KEY_COUNT
 };
 
@@ -34,6 +35,11 @@ struct node {
 	bool negate;
 	uint32_t a, b; /* operands; for terms the items [a, b) */
 };
+
+/* Set by hrr_select_classes. */
+extern const char *const *hrr_class_list;
+extern int hrr_class_list_n;
+extern int (*hrr_class_of)(const char *api, size_t len);
 
 /* Nodes in the order they were completed: the last one is the root. */
 struct hrr_select {
