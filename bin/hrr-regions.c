@@ -9,6 +9,7 @@
 
 #include "bin/tool.h"
 #include "bin/tool_source.h"
+#include "formats/hrrr/sidecar.h"
 #include "formats/torch/torch.h"
 #include "lib/region/combine.h"
 #include "lib/region/explain.h"
@@ -17,6 +18,7 @@
 #include "lib/region/place.h"
 #include "lib/region/svg.h"
 #include "lib/store/file.h"
+#include "lib/region/timeline.h"
 #include "lib/store/sidecar.h"
 #include "lib/stream/edit.h"
 #include "lib/stream/filter.h"
@@ -33,6 +35,8 @@ static const char usage[] =
     "   or: hrr-regions explain [--at SEQ | --t TIME] [--pid PID] QUESTION [ARCHIVE]\n"
     "   or: hrr-regions import --torch FILE [--frames N] [--pid PID] [-f NAME]\n"
     "                   [-a ARCHIVE]\n"
+    "   or: hrr-regions import --hrrr FILE [--pid PID] [-f NAME] [-a ARCHIVE]\n"
+    "   or: hrr-regions export --hrrr FILE [--pid PID] [ARCHIVE]\n"
     "   or: hrr-regions merge [-a ARCHIVE] SIDECAR ...\n"
     "   or: hrr-regions clip [--from TIME] [--to TIME] [--base ADDRESS --size N]\n"
     "                   [-a ARCHIVE] SIDECAR ...\n"
@@ -55,6 +59,7 @@ static const char usage[] =
     "  --tag TEXT      what to call it\n"
     "  --pid PID       the process, where there are several\n"
     "  --torch FILE    a memory snapshot of PyTorch\n"
+    "  --hrrr FILE     a sidecar of upstream HIP Record & Replay; export makes it\n"
     "  --frames N      the N innermost frames become the tag (0)\n"
     "  --from, --to    what lives at some moment between them is kept, or drawn\n"
     "  --confidence N  tell what is at least so likely, in percent (40)\n"
@@ -79,6 +84,7 @@ enum {
 	OPT_TAG,
 	OPT_PID,
 	OPT_TORCH,
+	OPT_HRRR,
 	OPT_FRAMES,
 	OPT_FROM,
 	OPT_TO,
@@ -96,6 +102,7 @@ static const struct option longs[] = {
     {"tag", required_argument, NULL, OPT_TAG},
     {"pid", required_argument, NULL, OPT_PID},
     {"torch", required_argument, NULL, OPT_TORCH},
+    {"hrrr", required_argument, NULL, OPT_HRRR},
     {"frames", required_argument, NULL, OPT_FRAMES},
     {"from", required_argument, NULL, OPT_FROM},
     {"to", required_argument, NULL, OPT_TO},
@@ -110,7 +117,7 @@ struct regions {
 	bool has_base, has_size, has_t, has_at;
 	uint64_t at;
 	struct hrr_source_options opt;
-	const char *torch;
+	const char *torch, *hrrr;
 	uint64_t frames, from, to, confidence;
 	bool svg;
 	char **operands; /* of merge and clip */
@@ -541,6 +548,93 @@ static int import(struct regions *g)
 	return TOOL_YES;
 }
 
+static void say_hrrr(const struct regions *g, const struct hrr_rrr_stats *st)
+{
+	if (st->cut)
+		tool_say(g->hrrr, 0,
+			 "warning: a batch is cut: its %" PRIu64 " records are left out", st->torn);
+	if (st->ignored > 0)
+		tool_say(g->hrrr, 0, "warning: %" PRIu64 " records of unknown kind are ignored",
+			 st->ignored);
+	if (st->refused > 0)
+		tool_say(g->hrrr, 0, "warning: %" PRIu64 " records are left out: size or device",
+			 st->refused);
+	if (st->tags > 0)
+		tool_say(g->hrrr, 0, "warning: %" PRIu64 " tags are lost: the format has numbers",
+			 st->tags);
+}
+
+static int import_hrrr(struct regions *g)
+{
+	struct hrr_sidecar_place place = {0};
+	struct hrr_buf in = {0}, out = {0};
+	struct hrr_rrr_stats st;
+	int rc = hrr_file_read(AT_FDCWD, g->hrrr, HRR_SIDECAR_MAX, &in);
+
+	if (rc < 0)
+		tool_die(g->hrrr, 0, "cannot read: %s", strerror(-rc));
+	if (g->archive != NULL)
+		place = place_of(g);
+	if (hrr_rrr_import(&out, in.data, in.len, place.t0,
+			   g->archive != NULL ? (int64_t)place.pid : -1, &st, &diag) < 0)
+		tool_die(g->hrrr, 0, "%s", diag.what);
+	say_hrrr(g, &st);
+	if (g->archive == NULL)
+		tool_write(out.data, out.len);
+	else if (hrr_sidecar_put(&place, g->name != NULL ? g->name : "hrrr", &out, &diag) < 0)
+		tool_die_diag(&diag);
+	hrr_sidecar_place_release(&place);
+	hrr_buf_release(&in);
+	hrr_buf_release(&out);
+	return TOOL_YES;
+}
+
+/* Regions of a stream, as they act, on the clock of its header. */
+static int export_hrrr(struct regions *g)
+{
+	struct hrr_source *src = open_source(g, g->operand);
+	struct hrr_rrr_writer w = {0};
+	struct hrr_buf out = {0}, tag = {0};
+	struct hrr_record *rec;
+	struct hrr_region r;
+	uint64_t p = UINT64_MAX, t = 0;
+
+	while ((rec = next(src)) != NULL) {
+		if (p == UINT64_MAX)
+			p = rec->p;
+		if (rec->p != p)
+			tool_die(g->operand, 0, "several processes: choose one with --pid");
+		if (rec->kind == HRR_REC_HEADER) {
+			int n = hrr_json_get(&rec->json, 0, "t0");
+			tag.len = 0;
+			if (n >= 0 && hrr_json_str(&rec->json, n, &tag) == 0 &&
+			    hrr_buf_str(&tag) != NULL)
+				w.t0 = strtoull(tag.data, NULL, 10);
+		}
+		if (rec->t != HRR_NO_TIME && rec->t > t)
+			t = rec->t;
+		if (rec->kind != HRR_REC_REGION)
+			continue;
+		tag.len = 0;
+		if (hrr_region_read(rec, &r, &tag, &diag) < 0)
+			tool_die(hrr_source_name(src, rec), rec->lineno, "%s", diag.what);
+		if (r.t == HRR_NO_TIME && t > 0 && !hrr_source_from_sidecar(src))
+			r.t = t; /* where it stands is when it acts */
+		if (hrr_rrr_export_add(&w, &r) < 0)
+			tool_no_memory();
+	}
+	bool any = tool_say_state(g->operand, src);
+	say_hrrr(g, &w.stats);
+	if (hrr_rrr_export_end(&w, &out) < 0)
+		tool_no_memory();
+	if (any && hrr_file_replace(AT_FDCWD, g->hrrr, out.data, out.len, 0600, &diag) < 0)
+		tool_die_diag(&diag);
+	hrr_source_close(src);
+	hrr_buf_release(&out);
+	hrr_buf_release(&tag);
+	return any ? TOOL_YES : TOOL_TROUBLE;
+}
+
 static int combine(struct regions *g)
 {
 	struct hrr_combine_options opt = {
@@ -694,6 +788,9 @@ int main(int argc, char **argv)
 		case OPT_TORCH:
 			g.torch = optarg;
 			break;
+		case OPT_HRRR:
+			g.hrrr = optarg;
+			break;
 		case OPT_FRAMES:
 			g.frames = tool_number("--frames", optarg);
 			if (g.frames > HRR_TORCH_MAX_FRAMES)
@@ -715,8 +812,8 @@ int main(int argc, char **argv)
 			break;
 		}
 	if (optind >= argc)
-		tool_misuse("what to do is missing: add, del, ls, check, explain, import, merge, "
-			    "clip, lint or map");
+		tool_misuse("what to do is missing: add, del, ls, check, explain, import, export, "
+			    "merge, clip, lint or map");
 	const char *command = argv[optind++];
 	g.operands = argv + optind;
 	g.n_operands = (size_t)(argc - optind);
@@ -729,9 +826,9 @@ int main(int argc, char **argv)
 		return tool_finish(combine(&g));
 	}
 	if (strcmp(command, "import") == 0) {
-		if (g.torch == NULL || g.n_operands > 0)
-			tool_misuse("import takes --torch FILE, and nothing else");
-		return tool_finish(import(&g));
+		if ((g.torch == NULL) == (g.hrrr == NULL) || g.n_operands > 0)
+			tool_misuse("import takes --torch FILE or --hrrr FILE, and nothing else");
+		return tool_finish(g.torch != NULL ? import(&g) : import_hrrr(&g));
 	}
 	if (strcmp(command, "explain") == 0) {
 		if (g.n_operands == 0 || g.n_operands > 2)
@@ -752,6 +849,11 @@ int main(int argc, char **argv)
 		if (!g.svg)
 			tool_misuse("map needs --svg");
 		return tool_finish(map(&g));
+	}
+	if (strcmp(command, "export") == 0) {
+		if (g.hrrr == NULL)
+			tool_misuse("export needs --hrrr FILE");
+		return tool_finish(export_hrrr(&g));
 	}
 	if (strcmp(command, "ls") == 0 || strcmp(command, "check") == 0) {
 		return tool_finish(command[0] == 'l' ? list(&g) : check(&g));
