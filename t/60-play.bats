@@ -289,7 +289,7 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 	cp "run.hrr/blobs/${hex:0:2}/$hex" out.bin
 	chmod u+w out.bin
 	# the last bit of the first element's mantissa
-	printf "\\x$(printf %02x $((0x$(xxd -p -l 1 out.bin) ^ 1)))" | dd of=out.bin bs=1 conv=notrunc 2>/dev/null
+	printf %02x $((0x$(xxd -p -l 1 out.bin) ^ 1)) | xxd -r -p | dd of=out.bin bs=1 conv=notrunc 2>/dev/null
 	new=$(xxhsum -H2 out.bin | cut -d' ' -f1)
 	mkdir -p "run.hrr/blobs/${new:0:2}"
 	cp out.bin "run.hrr/blobs/${new:0:2}/$new"
