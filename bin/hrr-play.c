@@ -229,6 +229,15 @@ static void on_outcome(void *self, const struct hrr_outcome *o)
 			 o->text);
 }
 
+static void on_fidelity(void *self, const struct hrr_launch_fidelity *f)
+{
+	(void)self;
+	play.text.len = 0;
+	if (hrr_fidelity_json(&play.text, f, process_index()) < 0)
+		tool_no_memory();
+	put_result();
+}
+
 /* --- options -------------------------------------------------------------------- */
 
 static void pair(const char *what, const char *text, uint64_t *a, uint64_t *b)
@@ -517,6 +526,7 @@ static void start_engine(struct hrr_place *p)
 		hrr_fault_install(&play.faults, &play.hip);
 	play.opt.interrupt = &interrupt;
 	play.opt.outcome = on_outcome;
+	play.opt.fidelity = play.results != NULL ? on_fidelity : NULL;
 	if (hrr_replay_new(&play.engine, &play.hip, &play.opt, NULL, &diag) < 0)
 		tool_die(NULL, 0, "%s", diag.what);
 	hrr_replay_set_place(play.engine, p);

@@ -410,6 +410,9 @@ pool() {
 	status_is 0
 	err_has "Verdict : matched"
 	err_like "Fidelity : approximate: v_[a-z0-9_]+ [0-9]+, v_[a-z0-9_]+ [0-9]+ wave-instructions"
+	need_cmd jq
+	[ "$(jq -c 'select(.launch) | [.launch, .kernel, .fidelity, (.instructions | keys)]' results)" = \
+		'[8,"_Z6squashPff","approximate",["v_exp_f32","v_rcp_f32"]]' ] || { cat results && false; }
 	# Ten units in the last place less.
 	sed -i 's/"hex":"0800803f"/"hex":"0000803f"/' run.hrr/pid-*/events.jsonl
 	run_sep hrr-play -d emu -r results run.hrr
@@ -434,6 +437,7 @@ pool() {
 		err_has "Fidelity : refused"
 		err_has "Refused : 1 launches hold instructions the CPU run time lacks"
 		err_lacks "Verdict : matched"
+		grep -q '"launch":.*"kernel":"_Z7strangePii","launches":1,"refused":1,"fidelity":"refused"' results
 		grep -q '"deviceRefused":1,.*"fidelity":"refused"' results
 	done
 }

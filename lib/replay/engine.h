@@ -289,6 +289,7 @@ struct hrr_replay {
 	int (*emu_unwritten)(uint64_t live, uint64_t size);
 	int (*emu_report)(struct hrr_emu_stats *ret_stats);
 	struct hrr_memcheck *memcheck; /* owned; NULL: no --memcheck */
+	struct hrr_emu_stats told;     /* what fidelity was told about */
 	struct hrr_buf text;
 };
 
@@ -563,6 +564,8 @@ void hrr_memcheck_mem(struct hrr_replay *r, struct hrr_mem *m);
 void hrr_memcheck_mem_gone(struct hrr_replay *r, struct hrr_mem *m);
 /* Faults met since the last call become outcomes. */
 void hrr_memcheck_tell(struct hrr_replay *r);
+/* Tells of launches that were less than exact, as the record in hand brought them about. */
+void hrr_fidelity_tell(struct hrr_replay *r, const struct hrr_record *rec);
 /* Whether approximate instructions were used so far; false where the run time does not tell. */
 bool hrr_approximate(struct hrr_replay *r);
 /*

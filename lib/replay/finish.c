@@ -84,6 +84,7 @@ int hrr_replay_finish(struct hrr_replay *r, struct hrr_diag *diag)
 		hrr_graph_end_captures(r);
 	rc = r->timed_out ? -ETIMEDOUT : hrr_wait_all(r);
 	bool idle = rc == 0 || rc == -EPROTO; /* a device error is an end, too */
+	hrr_memcheck_tell(r);
 	if (rc == -EPROTO) {
 		struct hrr_outcome o = {
 		    .kind = HRR_FAILED, .seq = r->seq, .node = -1, .text = r->diag.what};
@@ -97,7 +98,6 @@ int hrr_replay_finish(struct hrr_replay *r, struct hrr_diag *diag)
 			     "alone");
 	}
 	hrr_graph_end(r, idle);
-	hrr_memcheck_tell(r);
 	hrr_host_end(r, idle);
 	hrr_module_end(r);
 	if (idle) {

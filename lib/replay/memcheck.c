@@ -351,6 +351,37 @@ void hrr_memcheck_mem_gone(struct hrr_replay *r, struct hrr_mem *m)
 
 /* --- fidelity -------------------------------------------------------------------------- */
 
+void hrr_fidelity_tell(struct hrr_replay *r, const struct hrr_record *rec)
+{
+	struct hrr_launch_fidelity f = {
+	    .line = rec->lineno, .seq = rec->seq, .api = hrr_recent(r, rec->seq)};
+	struct hrr_emu_stats s = {.size = sizeof s};
+	char name[512];
+	size_t len = 0;
+
+	if (r->emu_report(&s) != 0)
+		return;
+	f.launches = s.launches - r->told.launches;
+	f.refused = s.refused - r->told.refused;
+	/* Names stay, new ones come behind: those of before have the same place. */
+	for (uint32_t i = 0; f.launches != 0 && i < s.n_approx && i < HRR_EMU_MAX_APPROX; i++) {
+		uint64_t before = i < r->told.n_approx ? r->told.approx[i].count : 0;
+		if (s.approx[i].count != before)
+			f.used[f.n++] = (struct hrr_emu_approx){s.approx[i].mnemonic,
+								s.approx[i].count - before};
+	}
+	r->told = s;
+	if (f.n == 0 && f.refused == 0)
+		return;
+	int n = rec->kernel >= 0 ? hrr_json_get(&rec->json, rec->kernel, "name") : -1;
+	const char *text = n >= 0 && f.launches == 1 ? hrr_json_raw(&rec->json, n, &len) : NULL;
+	if (text != NULL) {
+		hrr_mask(name, sizeof name, text, len);
+		f.kernel = name;
+	}
+	r->opt.fidelity(r->opt.self, &f);
+}
+
 bool hrr_approximate(struct hrr_replay *r)
 {
 	struct hrr_emu_stats s = {.size = sizeof s};

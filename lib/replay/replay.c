@@ -297,6 +297,8 @@ int hrr_replay_record(struct hrr_replay *r, const struct hrr_record *rec, struct
 			break;
 		}
 	hrr_memcheck_tell(r);
+	if (rec->kind == HRR_REC_CALL && r->opt.fidelity != NULL && r->emu_report != NULL)
+		hrr_fidelity_tell(r, rec);
 	if (rc == 0 && r->late_failure && !r->opt.keep_going) {
 		r->v.stopped = true;
 		rc = 1;

@@ -47,6 +47,9 @@ struct hrr_replay_options {
 	volatile const int *interrupt; /* set by a signal handler: stop issuing; NULL */
 	/* Called with each outcome as it is known; the text lives for the call. */
 	void (*outcome)(void *self, const struct hrr_outcome *o);
+	/* Called for calls whose launches the CPU run time executed with less than exact
+	 * instructions, or refused; NULL. */
+	void (*fidelity)(void *self, const struct hrr_launch_fidelity *f);
 	void *self;
 };
 

@@ -126,6 +126,44 @@ const char *hrr_fidelity(const struct hrr_verdict *v)
 	return v->emu_refused != 0 ? "refused" : v->approximate != 0 ? "approximate" : "exact";
 }
 
+static int put_instructions(struct hrr_buf *b, const struct hrr_emu_approx *used, uint32_t n)
+{
+	int e = hrr_buf_adds(b, ",\"instructions\":{");
+
+	for (uint32_t i = 0; i < n && i < HRR_EMU_MAX_APPROX; i++) {
+		e |= hrr_buf_adds(b, i != 0 ? "," : "");
+		e |= hrr_json_put_str(b, used[i].mnemonic, strlen(used[i].mnemonic));
+		e |= hrr_buf_addf(b, ":%" PRIu64, used[i].count);
+	}
+	return e | hrr_buf_addc(b, '}');
+}
+
+int hrr_fidelity_json(struct hrr_buf *b, const struct hrr_launch_fidelity *f, int64_t p)
+{
+	int e = hrr_buf_addf(b, "{\"launch\":%" PRIu64, f->seq);
+
+	if (p >= 0)
+		e |= hrr_buf_addf(b, ",\"p\":%" PRId64, p);
+	e |= hrr_buf_addf(b, ",\"line\":%" PRIu64, f->line);
+	if (f->api != NULL) {
+		e |= hrr_buf_adds(b, ",\"api\":");
+		e |= hrr_json_put_str(b, f->api, strlen(f->api));
+	}
+	if (f->kernel != NULL) {
+		e |= hrr_buf_adds(b, ",\"kernel\":");
+		e |= hrr_json_put_str(b, f->kernel, strlen(f->kernel));
+	}
+	e |=
+	    hrr_buf_addf(b, ",\"launches\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"fidelity\":\"%s\"",
+			 f->launches, f->refused,
+			 f->refused != 0 ? "refused"
+			 : f->n != 0	 ? "approximate"
+					 : "exact");
+	if (f->n != 0)
+		e |= put_instructions(b, f->used, f->n);
+	return e | hrr_buf_adds(b, "}\n");
+}
+
 static int fidelity_text(struct hrr_buf *b, const struct hrr_verdict *v)
 {
 	int e = hrr_buf_addf(b, "Fidelity : %s", hrr_fidelity(v));
@@ -238,16 +276,9 @@ int hrr_verdict_json(struct hrr_buf *b, const struct hrr_verdict *v, bool requir
 	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
 		e |= hrr_buf_addf(b, ",\"%s\":%" PRIu64, counts[i].name, counts[i].n);
 	if (v->emu) {
-		e |= hrr_buf_addf(
-		    b, ",\"fidelity\":\"%s\",\"accesses\":%" PRIu64 ",\"instructions\":{",
-		    hrr_fidelity(v), v->stats.faults);
-		for (uint32_t i = 0; i < v->stats.n_approx && i < HRR_EMU_MAX_APPROX; i++) {
-			const char *name = v->stats.approx[i].mnemonic;
-			e |= hrr_buf_adds(b, i != 0 ? "," : "");
-			e |= hrr_json_put_str(b, name, strlen(name));
-			e |= hrr_buf_addf(b, ":%" PRIu64, v->stats.approx[i].count);
-		}
-		e |= hrr_buf_addc(b, '}');
+		e |= hrr_buf_addf(b, ",\"fidelity\":\"%s\",\"accesses\":%" PRIu64, hrr_fidelity(v),
+				  v->stats.faults);
+		e |= put_instructions(b, v->stats.approx, v->stats.n_approx);
 	}
 	e |= hrr_buf_addf(b, ",\"stream\":\"%s\"}\n",
 			  v->cut	? "cut short"

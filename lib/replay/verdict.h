@@ -78,6 +78,19 @@ struct hrr_verdict {
 	bool cut, filtered;	    /* the stream was cut short, or filtered */
 };
 
+/*
+ * How true the launches of one call were that the CPU run time has executed since the call
+ * before: only the counts that changed. line, seq, api: of the call.
+ */
+struct hrr_launch_fidelity {
+	uint64_t line, seq, launches, refused;
+	const char *api, *kernel; /* kernel: of a single launch, or NULL */
+	uint32_t n;
+	struct hrr_emu_approx used[HRR_EMU_MAX_APPROX];
+};
+/* One JSON line {"launch":…}. p: process index, or -1. */
+int hrr_fidelity_json(struct hrr_buf *b, const struct hrr_launch_fidelity *f, int64_t p);
+
 /* 0 matched or no difference found, 1 the answer is no, 2 trouble. */
 int hrr_verdict_exit(const struct hrr_verdict *v, bool require_complete);
 /* "exact", "approximate" or "refused": how true the CPU run time was. */
