@@ -317,17 +317,30 @@ calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.call
 	events a.hrr | jq -r 'select(.seq).seq' | awk '$1 != NR { bad = 1 } END { exit bad || NR == 0 || NR == 100000 }'
 }
 
-@test "capture: no call of its own reaches the run time" {
+@test "capture: version and devices, once the program has had something of a device" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" copies 3
+	status_is 0
+	[ "$(events a.hrr | jq -c 'select(.runtime).runtime|del(.library)' | tr '\n' ' ')" = \
+		'{"major":5} {"major":5,"version":50221153,"devices":[{"name":"Stub \"device\"","arch":"gfx90a:xnack-","memory":1000},{"name":"Stub \"device\"","arch":"gfx90a:xnack-","memory":1001}]} ' ]
+	[ "$(events a.hrr | jq -r 'select(.runtime).runtime.library' | sort -u)" = "$STUB/libamdhip64.so.5" ]
+	STUB_QUERIES=$T/queries run_sep hrr-capture -q -o b.hrr -- "$STUB/calls" small 3
+	status_is 0
+	[ "$(events b.hrr | jq -c 'select(.runtime).runtime|del(.library)')" = '{"major":5}' ]
+	[ "$(cat queries)" = 0 ]
+}
+
+@test "capture: calls of its own are queries of facts and nothing else" {
 	local what
 	for what in "small 10" "copies 3 100000" "pinned 2" "threads 20"; do
 		rm -rf a.hrr
 		# shellcheck disable=SC2086
 		STUB_COUNT=$T/plain "$STUB/calls" $what
 		# shellcheck disable=SC2086
-		STUB_COUNT=$T/recorded run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" $what
+		STUB_COUNT=$T/recorded STUB_QUERIES=$T/queries run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" $what
 		status_is 0
 		[ "$(cat plain)" -gt 0 ]
 		[ "$(cat plain)" -eq "$(cat recorded)" ]
+		[ "$(cat queries)" -le 5 ] # version and devices, once: nothing that waits
 	done
 }
 

@@ -67,18 +67,10 @@ static void learn(struct process *p, struct queue *q, const struct hrr_rec *r)
 		p->regions++;
 		break;
 	}
-	case HRR_R_RUNTIME: {
-		size_t n = strnlen((const char *)(r + 1), r->size - sizeof *r);
-		hrr_buf_adds(&p->out, "{\"runtime\":{\"library\":");
-		hrr_json_put_str(&p->out, (const char *)(r + 1), n);
-		hrr_buf_addf(&p->out, ",\"major\":%d},", (int)r->ret);
-		if (p->p >= 0) {
-			p->out.len--;
-			hrr_buf_addf(&p->out, ",\"p\":%lld,", (long long)p->p);
-		}
-		hrr_buf_addf(&p->out, "\"t\":%llu}\n", (unsigned long long)r->t);
+	case HRR_R_RUNTIME:
+		if (r->size >= sizeof(struct hrr_rec_runtime))
+			print_runtime(p, r);
 		break;
-	}
 	default:
 		break;
 	}

@@ -331,3 +331,37 @@ void print_unknown(struct process *p, const struct pending *y, const char *why)
 	p->outputs++;
 	hrr_write_output(&p->out, &w);
 }
+
+void print_runtime(struct process *p, const struct hrr_rec *r)
+{
+	const struct hrr_rec_runtime *x = (const struct hrr_rec_runtime *)(const void *)r;
+	const char *path = (const char *)(x + 1);
+	struct hrr_buf *b = &p->out;
+	uint64_t room = r->size - sizeof *x;
+
+	if (x->path > room)
+		return;
+	LIT(b, "{\"runtime\":{\"library\":");
+	hrr_json_put_str(b, path, strnlen(path, x->path));
+	hrr_buf_addf(b, ",\"major\":%d", (int)r->ret);
+	if (x->version != 0)
+		hrr_buf_addf(b, ",\"version\":%d", x->version);
+	uint64_t n = (room - x->path) / sizeof(struct hrr_rec_device);
+	if (n > x->n_devices)
+		n = x->n_devices;
+	for (uint64_t i = 0; i < n; i++) {
+		struct hrr_rec_device d;
+		memcpy(&d, path + x->path + i * sizeof d, sizeof d);
+		hrr_buf_adds(b, i == 0 ? ",\"devices\":[{\"name\":" : ",{\"name\":");
+		hrr_json_put_str(b, d.name, strnlen(d.name, sizeof d.name));
+		LIT(b, ",\"arch\":");
+		hrr_json_put_str(b, d.arch, strnlen(d.arch, sizeof d.arch));
+		hrr_buf_addf(b, ",\"memory\":%llu}", (unsigned long long)d.memory);
+		if (i + 1 == n)
+			hrr_buf_addc(b, ']');
+	}
+	hrr_buf_addc(b, '}');
+	if (p->p >= 0)
+		hrr_buf_addf(b, ",\"p\":%lld", (long long)p->p);
+	hrr_buf_addf(b, ",\"t\":%llu}\n", (unsigned long long)r->t);
+}

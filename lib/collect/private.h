@@ -119,6 +119,7 @@ int process_drain(struct process *p, bool final);
 void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, bool returned);
 void print_output(struct process *p, struct queue *q, const struct hrr_rec *r);
 void print_unknown(struct process *p, const struct pending *x, const char *why);
+void print_runtime(struct process *p, const struct hrr_rec *r);
 
 /* --- values.c --- */
 struct atts { /* attachments of a record, by parameter and by kind */

@@ -21,6 +21,7 @@
  * kernel.c   objects, kernels, launches      graph.c   captures and nodes
  * pending.c  outputs known after a wait      host.c    mapped host memory: snapshots, outputs
  * resolve.c  the real entry points           hsa.c     HSA allocations
+ * facts.c    run time, version, devices
  */
 
 /* One page, wiped in a forked child (so gen is 0 there and differs from what its threads hold). */
@@ -168,6 +169,10 @@ void *hrr_shim_of(const char *symbol); /* our own export, or NULL */
 bool hrr_in_runtime(const void *pc);   /* an address inside the HIP library */
 const char *hrr_runtime_path(void);
 int hrr_runtime_major(void);
+
+/* --- facts.c ------------------------------------------------------------- */
+/* After a call with success, until all is told: what is known of the run time, as records. */
+void hrr_runtime_told(const struct hrr_call *c);
 
 /* --- memory.c ------------------------------------------------------------ */
 struct hrr_where {

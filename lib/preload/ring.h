@@ -32,7 +32,7 @@
 #define HRR_HUB_MAGIC 0x3130627568727268ull
 #define HRR_CTL_MAGIC 0x31306c7463727268ull
 #define HRR_RING_MAGIC 0x3130676e69727268ull
-#define HRR_RING_VERSION 1
+#define HRR_RING_VERSION 2
 #define HRR_ENV_DIR "HRR_CAPTURE_DIR"
 
 #define HRR_RING_HEADER 4096
@@ -51,6 +51,8 @@ enum hrr_hub_option {
 	    8,		   /* at each launch all mapped host memory, not only what arguments name */
 	HRR_OPT_GATE = 16, /* record only between hipProfilerStart and hipProfilerStop */
 };
+
+enum hrr_told { HRR_TOLD_NOTHING, HRR_TOLD_LIBRARY, HRR_TOLD_ALL };
 
 enum hrr_off {
 	HRR_OFF_READER = 1, /* the reader wants no more records */
@@ -94,7 +96,7 @@ struct hrr_ctl {
 	_Alignas(64) _Atomic uint32_t rings;
 	_Atomic uint32_t files;
 	uint32_t major;		     /* of HIP: which values its enumerators have */
-	_Atomic uint32_t told;	     /* the RUNTIME record is written */
+	_Atomic uint32_t told;	     /* enum hrr_told: RUNTIME records that are written */
 	_Atomic uint32_t exiting;    /* exit handlers have begun */
 	_Atomic uint64_t lost;	     /* records dropped */
 	_Atomic uint64_t lost_bytes; /* payload bytes that could not be kept */
@@ -131,7 +133,7 @@ enum hrr_rec_type {
 	HRR_R_KERNEL,  /* struct hrr_rec_kernel */
 	HRR_R_REGION,  /* struct hrr_rec_region */
 	HRR_R_RANGE,   /* struct hrr_rec_range */
-	HRR_R_RUNTIME, /* name of the HIP library behind the header */
+	HRR_R_RUNTIME, /* struct hrr_rec_runtime */
 	HRR_R_END      /* of a group that HRR_F_MORE began */
 };
 
@@ -217,6 +219,18 @@ struct hrr_rec_kernel {
 struct hrr_rec_region {
 	struct hrr_rec r; /* ret: device; flags: HRR_F_MORE; words: 1 add, 0 del */
 	uint64_t base, size;
+};
+
+struct hrr_rec_device {
+	uint64_t memory;
+	char name[128], arch[128]; /* with a NUL */
+};
+struct hrr_rec_runtime {
+	struct hrr_rec r; /* ret: major */
+	int32_t version;  /* 0: not asked */
+	uint32_t n_devices;
+	uint32_t path; /* bytes of the library's name behind, padded with NUL; then the devices */
+	uint32_t pad;
 };
 
 enum hrr_mem { /* what an address is */

@@ -192,34 +192,16 @@ static void record_hook(struct hrr_call *c)
 	}
 }
 
-/* Once, when HIP has answered with success: which library that was. */
-static void write_runtime(struct hrr_thread *t)
-{
-	const char *path = hrr_runtime_path();
-	size_t n = strlen(path) + 1, room = (n + 7) & ~(size_t)7;
-
-	hrr_b_begin(t, HRR_R_RUNTIME, 0);
-	if (hrr_b_room(t, room)) {
-		memset(t->p + room - 8, 0, 8);
-		memcpy(t->p, path, n);
-		t->p += room;
-		hrr_b_rec(t)->t = hrr_now() - hrr_proc->ctl->t0;
-		hrr_b_rec(t)->ret = hrr_runtime_major();
-	}
-	hrr_b_commit(t);
-}
-
 static void leave_recorded(struct hrr_call *c, int64_t ret)
 {
 	struct hrr_thread *t = c->t;
 
 	c->ret = ret;
-	if (__builtin_expect(
-		ret == 0 && atomic_load_explicit(&hrr_proc->ctl->told, memory_order_relaxed) == 0,
-		0) &&
-	    hrr_api_table[c->api].ret == HRR_RET_ERROR &&
-	    atomic_exchange(&hrr_proc->ctl->told, 1) == 0)
-		write_runtime(t);
+	if (__builtin_expect(ret == 0 && atomic_load_explicit(&hrr_proc->ctl->told,
+							      memory_order_relaxed) != HRR_TOLD_ALL,
+			     0) &&
+	    hrr_api_table[c->api].ret == HRR_RET_ERROR)
+		hrr_runtime_told(c);
 	if (c->hook != HRR_HOOK_NONE)
 		leave_hook(c);
 	hrr_b_begin(t, HRR_R_LEAVE, c->api);
