@@ -312,8 +312,8 @@ struct isa_op {
 struct isa_code;
 
 struct isa_span_cache {
-	u64 lo, hi; /* empty when lo == hi */
-	u8 *delta;  /* host address = delta + device address */
+	u64 lo, hi;	 /* empty when lo == hi */
+	uintptr_t delta; /* host address = delta + device address, modulo 2^64 */
 	bool readable, writable;
 };
 

@@ -26,7 +26,7 @@ bool isa_span_fill(struct isa_wave *w, const struct isa_inst *in, struct isa_spa
 		return false;
 	c->lo = s.base;
 	c->hi = s.base + s.size;
-	c->delta = (u8 *)((uintptr_t)s.host - s.base);
+	c->delta = (uintptr_t)s.host - s.base;
 	c->readable = s.readable;
 	c->writable = s.writable && (in->m.op != MEM_ATOMIC || s.readable);
 	return true;
@@ -132,7 +132,7 @@ int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_a
 		odd.why = "misaligned atomic";
 		r = isa_bad_lanes(w, in, a, wild, &odd);
 	}
-	a->base = NULL;
+	a->base = 0;
 	return r;
 }
 
@@ -169,7 +169,7 @@ int isa_scratch_resolve(struct isa_wave *w, const struct isa_inst *in, struct is
 	u64 bad = 0, first = 0;
 
 	a->split = a->linear = false;
-	a->base = w->scratch;
+	a->base = (uintptr_t)w->scratch;
 	a->step = (u32)row;
 	for (u64 left = a->lanes; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
@@ -213,7 +213,7 @@ int isa_scratch_resolve(struct isa_wave *w, const struct isa_inst *in, struct is
 			w->scratch_used = end;
 	}
 	if (a->split) /* offsets stay per lane; isa_split_transfer finds the bytes */
-		a->base = w->scratch + wave_offset;
+		a->base = (uintptr_t)w->scratch + wave_offset;
 	return NEXT_INST;
 }
 
@@ -238,7 +238,7 @@ void isa_split_transfer(struct isa_wave *w, const struct isa_inst *in,
 		}
 		for (u32 b = 0; b < size; b++) {
 			const u64 o = a->off[i] + b;
-			u8 *p = a->base + (o >> 2) * a->step + i * 4u + (o & 3);
+			u8 *p = isa_host(a->base, (o >> 2) * a->step + i * 4u + (o & 3));
 
 			if (in->m.op == MEM_STORE)
 				*p = bytes[b];
@@ -281,7 +281,7 @@ int isa_load_to_lds(struct isa_wave *w, const struct isa_inst *in, const struct 
 			bad |= (u64)1 << i;
 			continue;
 		}
-		memcpy(v, a->base + a->off[i], in->m.size < 4 ? in->m.size : size);
+		memcpy(v, isa_host(a->base, a->off[i]), in->m.size < 4 ? in->m.size : size);
 		if (in->m.sext)
 			v[0] = in->m.size == 1 ? (u32)(i32)(i8)v[0] : (u32)(i32)(i16)v[0];
 		memcpy(w->lds + to, v, size);
@@ -416,7 +416,7 @@ int isa_atomic_lanes(struct isa_wave *w, const struct isa_inst *in, const struct
 
 	for (u64 left = a->lanes; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
-		u8 *const p = a->base + a->off[i];
+		u8 *const p = isa_host(a->base, a->off[i]);
 
 		if ((uintptr_t)p & (in->m.size - 1u)) {
 			odd |= (u64)1 << i;

@@ -9,13 +9,19 @@
  * dword by dword across the lanes, as hardware has it).
  */
 struct isa_access_set {
-	u64 lanes; /* the ones that take part */
-	u8 *base;
+	u64 lanes;	/* the ones that take part */
+	uintptr_t base; /* a number: with device addresses as offsets it wraps */
 	u32 step;
 	bool split;  /* scratch: some lane's bytes are not within one dword */
 	bool linear; /* all lanes on, neighbours 4 bytes apart, dword access */
 	u64 off[ISA_LANES] __attribute__((aligned(64)));
 };
+
+/* A lane's bytes. */
+static inline u8 *isa_host(uintptr_t base, u64 off)
+{
+	return (u8 *)(base + off);
+}
 
 /* mem.c */
 /* Device addresses in a->off of several spans to host pointers, lane by lane; faults are reported.

@@ -66,7 +66,7 @@ static const u8 *fetch(struct isa_wave *w, const struct isa_inst *in, u64 addr, 
 			return zeros;
 		}
 	}
-	return c->delta + addr;
+	return isa_host(c->delta, addr);
 }
 
 static int load(struct isa_wave *w, const struct isa_inst *in)
