@@ -232,14 +232,13 @@ check() {
 	check ''
 	status_is 1
 	no_out
-	normal <.err | head -7 >got
+	normal <.err | head -6 >got
 	cat >want <<-END
 		hrr-play: run.hrr:9: call 7 (hipLaunchKernel): _Z5scalePfi: store of 4 bytes (global) at X
 		  pc: global_store_dword
 		  source bad_pastend.hip:$(here bad_pastend)
 		  workgroup (4,0,0) wave 0 lane 0 work-item (0,0,0); 1 lane
 		  at byte 1024 of mapped device memory #1 X +4096 (hipMemMap)
-		  17179868160 bytes before the start of code object #2 X +N (code object)
 		  0 bytes after the end of recorded memory X +1024
 	END
 	diff want got || saw "another report is due"
@@ -259,6 +258,28 @@ check() {
 	run_sep hrr-play -d emu --no-placement --memcheck run.hrr
 	status_is 1
 	err_has "0 bytes after the end of recorded memory 0x7d0000001000 +1024"
+}
+
+@test "hrr-play --memcheck: use after free and after unregistering names the lane, and when" {
+	record bad_afterfree
+	check ''
+	status_is 1
+	err_has "_Z4fillPi: store of 4 bytes (global) at 0x7d0000001000"
+	err_has "source $ROOT/t/apps/bad_afterfree.hip:$(here bad_afterfree)"
+	err_has "  at byte 0 of freed recorded memory 0x7d0000001000 +256
+  freed: line "
+	err_has "(hipFree)"
+	# Without it the argument is refused.
+	run_sep hrr-play -d emu run.hrr
+	status_is 1
+	err_has "is not mapped: no allocation, no live segment; it was device memory"
+	rm -rf run.hrr
+	record bad_unregister
+	check ''
+	status_is 1
+	err_has "Verdict : memory faults"
+	err_has "source $ROOT/t/apps/bad_unregister.hip:$(here bad_unregister)"
+	err_like "  in the recording; it was registered host memory 0x[0-9a-f]+ \+ 4096 until call [0-9]+"
 }
 
 @test "hrr-play: a wrong access ends replay without --memcheck" {

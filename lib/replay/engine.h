@@ -564,6 +564,11 @@ void hrr_memcheck_mem(struct hrr_replay *r, struct hrr_mem *m);
 void hrr_memcheck_mem_gone(struct hrr_replay *r, struct hrr_mem *m);
 /* Faults met since the last call become outcomes. */
 void hrr_memcheck_tell(struct hrr_replay *r);
+/*
+ * Whether a recorded address that is not mapped can go to a kernel as it is: with --memcheck, and
+ * when nothing lives under that number here, so that touching it is a fault that names the lane.
+ */
+bool hrr_memcheck_dead(struct hrr_replay *r, uint64_t addr);
 /* Tells of launches that were less than exact, as the record in hand brought them about. */
 void hrr_fidelity_tell(struct hrr_replay *r, const struct hrr_record *rec);
 /* Whether approximate instructions were used so far; false where the run time does not tell. */

@@ -84,13 +84,13 @@ int hrr_replay_finish(struct hrr_replay *r, struct hrr_diag *diag)
 		hrr_graph_end_captures(r);
 	rc = r->timed_out ? -ETIMEDOUT : hrr_wait_all(r);
 	bool idle = rc == 0 || rc == -EPROTO; /* a device error is an end, too */
-	hrr_memcheck_tell(r);
 	if (rc == -EPROTO) {
 		struct hrr_outcome o = {
 		    .kind = HRR_FAILED, .seq = r->seq, .node = -1, .text = r->diag.what};
 		hrr_report(r, &o);
 		hrr_settled(r);
 	}
+	hrr_memcheck_tell(r);
 	if (!idle) {
 		r->abandoned = r->v.abandoned = true;
 		hrr_diag_set(diag, -ETIMEDOUT,

@@ -168,6 +168,10 @@ static int arg_pointer(struct hrr_replay *r, const struct arg *a, unsigned index
 		int rc = hrr_translate(r, &op, HRR_END_DEVICE, &w);
 		if (rc == -ENXIO && hrr_ranges_find(r->map, addr - 1) != NULL)
 			return 0; /* one past the end: is not translated, and is not an error */
+		if (rc == -ENXIO && hrr_memcheck_dead(r, addr)) {
+			r->diag.what[0] = '\0';
+			return 0; /* the access itself says more than the argument */
+		}
 		if (rc < 0)
 			return rc;
 	}

@@ -22,6 +22,7 @@
 
 struct fault {
 	char *text, *members; /* owned */
+	uint64_t unknown;     /* an address the run time can say nothing recorded about, or 0 */
 	struct fault *next;
 };
 
@@ -150,6 +151,8 @@ static void on_fault(void *self, const struct hrr_emu_fault *f)
 		const char *s = members(&b, f) == 0 ? hrr_buf_str(&b) : NULL;
 		if (x != NULL && s != NULL && (x->members = strdup(s)) != NULL &&
 		    (x->text = strdup(f->text)) != NULL) {
+			if (f->kernel != NULL && f->recorded == 0 && f->space != 1 && f->space != 2)
+				x->unknown = f->address;
 			*m->last = x;
 			m->last = &x->next;
 		} else {
@@ -182,6 +185,18 @@ void hrr_memcheck_tell(struct hrr_replay *r)
 		const char *text = x->text;
 		if (strncmp(text, prefix, sizeof prefix - 1) == 0)
 			text += sizeof prefix - 1;
+		struct hrr_buf b = {0};
+		/* Memory it never had a description of: what the recording knows. */
+		if (x->unknown != 0 && hrr_buf_adds(&b, text) == 0 &&
+		    hrr_buf_adds(&b, "  in the recording") == 0) {
+			size_t before = b.len;
+			static const char was[] = "; it was ";
+			hrr_explain(r, x->unknown, &b);
+			if (b.len > before + sizeof was &&
+			    memcmp(b.data + before, was, sizeof was - 1) == 0 &&
+			    hrr_buf_addc(&b, '\n') == 0 && hrr_buf_str(&b) != NULL)
+				text = hrr_buf_str(&b);
+		}
 		struct hrr_outcome o = {.kind = HRR_MEMORY,
 					.seq = r->seq,
 					.node = -1,
@@ -189,6 +204,7 @@ void hrr_memcheck_tell(struct hrr_replay *r)
 					.text = text,
 					.members = x->members};
 		hrr_report(r, &o);
+		hrr_buf_release(&b);
 		list = x->next;
 		free(x->members);
 		free(x->text);
@@ -347,6 +363,20 @@ void hrr_memcheck_mem_gone(struct hrr_replay *r, struct hrr_mem *m)
 	each_block(r, m, undescribe_block);
 	r->emu_undescribe(m->live, text);
 	m->described = false;
+}
+
+static int lives_at(void *self, const struct hrr_range *x)
+{
+	const struct hrr_mem *m = x->value;
+
+	return *(const uint64_t *)self - m->live < m->size;
+}
+
+bool hrr_memcheck_dead(struct hrr_replay *r, uint64_t addr)
+{
+	/* Memory that was put elsewhere has numbers that mean something else in the recording. */
+	return r->memcheck != NULL && r->v.not_placed == 0 && r->captures == 0 &&
+	       hrr_ranges_each(r->map, lives_at, &addr) == 0;
 }
 
 /* --- fidelity -------------------------------------------------------------------------- */

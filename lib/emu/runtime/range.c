@@ -258,10 +258,10 @@ static bool number(uint64_t addr)
 	return addr >= VA_FIRST && addr < VA_LAST;
 }
 
-/* Device numbers lie close together, so that any distance between them says something. */
-static bool near(uint64_t addr, const struct range *r, uint64_t distance)
+/* Where nothing is near, a device number far away still says something. */
+static bool told(uint64_t addr, const struct range *r, uint64_t distance, bool near)
 {
-	return distance < NEAR || (number(addr) && number(r->base));
+	return r != NULL && (distance < NEAR || (!near && number(addr) && number(r->base)));
 }
 
 int range_explain(struct hrr_buf *b, uint64_t addr, uint64_t size, int device)
@@ -301,17 +301,18 @@ int range_explain(struct hrr_buf *b, uint64_t addr, uint64_t size, int device)
 		before = look(hrr_ranges_before(t, before->base));
 	while (after != NULL && after->kind == RANGE_LAUNCH)
 		after = look(hrr_ranges_after(t, after->base));
-	if (rc == 0 && before != NULL && near(addr, before, addr - (before->base + before->size))) {
-		rc = hrr_buf_addf(b, "  %llu bytes after the end of ",
-				  (unsigned long long)(addr - (before->base + before->size)));
+	uint64_t past = before != NULL ? addr - (before->base + before->size) : UINT64_MAX;
+	uint64_t left = after != NULL ? after->base - addr : UINT64_MAX;
+	bool close = in != NULL || past < NEAR || left < NEAR;
+	if (rc == 0 && told(addr, before, past, close)) {
+		rc = hrr_buf_addf(b, "  %llu bytes after the end of ", (unsigned long long)past);
 		if (rc == 0)
 			rc = describe(b, before);
 		if (rc == 0)
 			rc = hrr_buf_addc(b, '\n');
 	}
-	if (rc == 0 && after != NULL && near(addr, after, after->base - addr)) {
-		rc = hrr_buf_addf(b, "  %llu bytes before the start of ",
-				  (unsigned long long)(after->base - addr));
+	if (rc == 0 && told(addr, after, left, close)) {
+		rc = hrr_buf_addf(b, "  %llu bytes before the start of ", (unsigned long long)left);
 		if (rc == 0)
 			rc = describe(b, after);
 		if (rc == 0)
