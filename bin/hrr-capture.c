@@ -14,6 +14,7 @@
 #include "lib/collect/collect.h"
 #include "lib/hip/entry.h"
 #include "lib/preload/ring.h"
+#include "lib/stream/select.h"
 
 /* Runs a command with the recording library loaded into it, and writes what its
  * processes did as an archive or a stream. */
@@ -43,6 +44,8 @@ static const char usage[] =
     "  --host-limit N    leave out mapped ranges of more than N bytes (64M)\n"
     "  --ring-size N     bytes of each thread's ring (1M)\n"
     "  --drop            a full ring drops calls instead of waiting\n"
+    "  --only EXPR       write only calls that fit EXPR (see hrr(7)), and what they\n"
+    "                    bring; the stream is then not one to replay\n"
     "  --strict          lost records or bytes make the exit code 125\n"
     "  --max-bytes N     stop recording after N bytes\n"
     "  --min-free N      stop recording when less is free (256M)\n"
@@ -63,7 +66,8 @@ enum {
 	O_STRICT,
 	O_MAX,
 	O_FREE,
-	O_NO_AUDIT
+	O_NO_AUDIT,
+	O_ONLY
 };
 static const struct option longs[] = {{"recover", required_argument, NULL, O_RECOVER},
 				      {"hsa-regions", no_argument, NULL, O_HSA},
@@ -75,6 +79,7 @@ static const struct option longs[] = {{"recover", required_argument, NULL, O_REC
 				      {"max-bytes", required_argument, NULL, O_MAX},
 				      {"min-free", required_argument, NULL, O_FREE},
 				      {"no-audit", no_argument, NULL, O_NO_AUDIT},
+				      {"only", required_argument, NULL, O_ONLY},
 				      {0}};
 
 static bool quiet, strict, audit = true;
@@ -107,6 +112,22 @@ static uint64_t bytes_option(const char *what, const char *text)
 	if (v > UINT64_MAX >> shift)
 		tool_misuse("%s: too large: %s", what, text);
 	return v << shift;
+}
+
+/* Of several, a call has to fit one. */
+static void add_only(struct hrr_buf *b, const char *expr)
+{
+	struct hrr_select *s = NULL;
+	struct hrr_diag diag = {0};
+
+	if (hrr_select_new(&s, expr, &diag) < 0)
+		tool_misuse("--only: %s", diag.what);
+	hrr_select_free(s);
+	hrr_buf_addf(b, "%s(%s)", b->len > 0 ? " or " : "", expr);
+	if (hrr_buf_str(b) == NULL)
+		tool_no_memory();
+	if (b->len >= HRR_ONLY_MAX)
+		tool_misuse("--only: too long");
 }
 
 static void on_signal(int sig)
@@ -447,6 +468,7 @@ static int recover(const char *dir)
 int main(int argc, char **argv)
 {
 	const char *out = NULL, *blobs = NULL, *recovered = NULL;
+	struct hrr_buf only = {0};
 	struct hrr_collect_options opt = {.fd = -1,
 					  .ring_size = HRR_RING_DEFAULT,
 					  .host_limit = (uint64_t)64 << 20,
@@ -501,6 +523,10 @@ int main(int argc, char **argv)
 			break;
 		case O_MAX:
 			opt.max_bytes = bytes_option("--max-bytes", optarg);
+			break;
+		case O_ONLY:
+			add_only(&only, optarg);
+			opt.only = only.data;
 			break;
 		case O_NO_AUDIT:
 			audit = false;

@@ -274,6 +274,35 @@ calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.call
 		'[4,64,null,"the program ended before it waited"]' ]
 }
 
+@test "capture: --only writes the calls that fit, their outputs and bytes, and says filtered" {
+	run_sep hrr-capture -q --only dir=d2h --only 'hipFree' -o a.hrr -- "$STUB/calls" copies 2 1000000
+	status_is 0
+	run_sep hrr-capture -q -o b.hrr -- "$STUB/calls" copies 2 1000000
+	[ "$(events a.hrr | jq -c 'select(.seq)|[.seq,.api,.dir]' )" = \
+		"$(events b.hrr | jq -c 'select(.seq and (.dir=="d2h" or .api=="hipFree"))|[.seq,.api,.dir]')" ]
+	[ "$(events a.hrr | jq -c 'select(.output)|[.output,.size,.blob]')" = \
+		"$(events b.hrr | jq -c 'select(.output)|[.output,.size,.blob]')" ]
+	[ "$(events a.hrr | tail -1 | jq -c '[.end,.calls,.outputs]')" = "[\"filtered\",$(events a.hrr | grep -c '"seq"'),2]" ]
+	[ "$(events b.hrr | tail -1 | jq -r .end)" = complete ]
+	[ ! -e a.hrr/.recording ]
+}
+
+@test "capture: --only leaves no bytes of calls it leaves out, and no outputs" {
+	run_sep hrr-capture -q --only dir=h2d -o a.hrr -- "$STUB/calls" pinned 1
+	status_is 0
+	[ "$(events a.hrr | grep -c '"output"')" = 0 ]
+	run_sep hrr-capture -q --only hipMalloc -o b.hrr -- "$STUB/calls" copies 2 1000000
+	status_is 0
+	[ "$(events b.hrr | jq -c 'select(.seq).api' | sort -u)" = '"hipMalloc"' ]
+	[ -z "$(find b.hrr/blobs -type f)" ]
+	run_sep hrr-capture -q --only '*' -o c.hrr -- "$STUB/calls" copies 2
+	[ "$(events c.hrr | tail -1 | jq -r .end)" = complete ]
+	run_sep hrr-capture -q --only 'dir=' -o d.hrr -- touch ran
+	status_is 125
+	err_has "--only: bad selector"
+	[ ! -e ran ]
+}
+
 @test "capture: calls that are not recorded are counted" {
 	run_sep hrr-capture -o a.hrr -- "$STUB/calls" array
 	status_is 0

@@ -40,6 +40,12 @@ void remove_payloads(struct process *p)
 	p->payloads.len = 0;
 }
 
+void drop_bytes(struct process *p, const struct hrr_bytes *x)
+{
+	if (x->file != 0 && x->file != HRR_NO_FILE)
+		hrr_buf_add(&p->payloads, &x->file, 8);
+}
+
 bool store_bytes(struct process *p, const struct hrr_bytes *x, const void *inline_data,
 		 struct hrr_id *ret)
 {
@@ -47,8 +53,9 @@ bool store_bytes(struct process *p, const struct hrr_bytes *x, const void *inlin
 	struct hrr_diag diag = {0};
 	char path[4352];
 
-	if (x->file != 0 && x->file != HRR_NO_FILE)
-		hrr_buf_add(&p->payloads, &x->file, 8);
+	if (p->bare)
+		return false;
+	drop_bytes(p, x);
 	if (x->file == HRR_NO_FILE || c->dead_output)
 		return false;
 	if (x->file == 0) {

@@ -82,6 +82,8 @@ int hrr_collect_open(struct hrr_collect **ret, const struct hrr_collect_options 
 			rc = hrr_diag_set(diag, -EINVAL, "%s: not a hub of this version", path);
 			goto fail;
 		}
+		h->only[sizeof h->only - 1] = '\0';
+		c->opt.only = h->only[0] != '\0' ? h->only : NULL;
 		c->alone = atomic_exchange(&h->off, HRR_OFF_READER) == HRR_OFF_ALONE ||
 			   atomic_load(&h->missed) != 0;
 	} else {
@@ -90,8 +92,12 @@ int hrr_collect_open(struct hrr_collect **ret, const struct hrr_collect_options 
 		h->ring_size = opt->ring_size;
 		h->host_limit = opt->host_limit;
 		h->options = opt->options;
+		if (opt->only != NULL)
+			snprintf(h->only, sizeof h->only, "%s", opt->only);
 		atomic_store_explicit(&h->magic, HRR_HUB_MAGIC, memory_order_release);
 	}
+	if (c->opt.only != NULL && (rc = hrr_select_new(&c->only, c->opt.only, diag)) < 0)
+		goto fail;
 	*ret = c;
 	return 0;
 fail:
@@ -371,6 +377,8 @@ static void free_process(struct process *p)
 	}
 	free(p->gaps);
 	p->gaps = NULL;
+	hrr_seqs_free(p->wanted);
+	p->wanted = NULL;
 	hrr_buf_release(&p->out);
 	hrr_buf_release(&p->known);
 	hrr_buf_release(&p->payloads);
@@ -428,7 +436,7 @@ static void write_end(struct process *p, bool cut)
 	for (uint32_t i = 0; i < p->n_q; i++)
 		p->lost += p->q[i].damaged;
 	struct hrr_write_end e = {.p = p->p,
-				  .how = cut ? "cut" : "complete",
+				  .how = cut ? "cut" : only_how(p),
 				  .t = now_ns(CLOCK_MONOTONIC) - p->ctl->t0,
 				  .calls = p->calls,
 				  .outputs = p->outputs,
@@ -625,6 +633,8 @@ void hrr_collect_close(struct hrr_collect *c)
 	}
 	free(c->p);
 	free(c->seen);
+	hrr_select_free(c->only);
+	hrr_record_release(&c->judged);
 	hrr_buf_release(&c->scratch);
 	if (c->hub != NULL)
 		munmap(c->hub, sizeof *c->hub);

@@ -238,16 +238,13 @@ static void remember(struct process *p, struct queue *q, const struct hrr_rec *r
 	}
 }
 
-void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, bool returned)
+static void put_call(struct process *p, struct queue *q, const struct hrr_rec *r,
+		     const struct atts *at, uint64_t seq, bool returned)
 {
-	struct hrr_buf *b = &p->out;
-	struct atts x;
-
-	if (r->api >= HRR_API_COUNT)
-		return;
 	const struct hrr_api_row *row = &hrr_api_table[r->api];
-	atts_read(r, &x);
-	uint64_t seq = returned && r->seq != 0 ? out_seq(p, r->seq) : out_seq(p, p->next);
+	struct hrr_buf *b = &p->out;
+	struct atts x = *at;
+
 	struct hrr_write_call c = {.p = p->p,
 				   .seq = seq,
 				   .t = r->t,
@@ -255,7 +252,6 @@ void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, boo
 				   .tid = q->tid,
 				   .api = row->name,
 				   .ret = returned ? ret_text(row, r, &x, &p->c->scratch) : "none"};
-	p->calls++;
 	hrr_write_call(b, &c);
 	print_args(b, r, &x, (int)p->ctl->major);
 	hrr_buf_addc(b, '}');
@@ -272,6 +268,34 @@ void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, boo
 	if (x.symbol != NULL)
 		put_symbol(p, b, x.symbol);
 	hrr_write_call_end(b);
+}
+
+void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, bool returned)
+{
+	struct atts x;
+	bool wanted = true;
+
+	if (r->api >= HRR_API_COUNT)
+		return;
+	atts_read(r, &x);
+	uint64_t seq = returned && r->seq != 0 ? out_seq(p, r->seq) : out_seq(p, p->next);
+	if (p->c->only != NULL) {
+		size_t from = p->out.len;
+		p->bare = true;
+		put_call(p, q, r, &x, seq, returned);
+		p->bare = false;
+		wanted = only_wants(p, from, seq);
+	}
+	if (wanted) {
+		put_call(p, q, r, &x, seq, returned);
+		p->calls++;
+	} else {
+		for (const struct hrr_att *a = x.first; a < x.end; a = att_next(a, x.end)) {
+			struct hrr_bytes y;
+			if ((a->tag == HRR_A_SRC || a->tag == HRR_A_HOST) && bytes_of(a, &y))
+				drop_bytes(p, &y);
+		}
+	}
 	if (returned)
 		remember(p, q, r, &x);
 }
@@ -307,6 +331,10 @@ void print_output(struct process *p, struct queue *q, const struct hrr_rec *r)
 				     .slice = o->slice};
 
 	resolved(p, o);
+	if (!only_wants_output(p, w.seq)) {
+		drop_bytes(p, &o->b);
+		return;
+	}
 	p->outputs++;
 	if ((o->b.file == 0 && o->b.size > r->size - sizeof *o) ||
 	    !store_bytes(p, &o->b, o + 1, &w.blob)) {
@@ -328,6 +356,8 @@ void print_unknown(struct process *p, const struct pending *y, const char *why)
 				     .unknown = true,
 				     .reason = why};
 
+	if (!only_wants_output(p, w.seq))
+		return;
 	p->outputs++;
 	hrr_write_output(&p->out, &w);
 }

@@ -6,13 +6,14 @@
 #include "lib/base/range.h"
 #include "lib/collect/collect.h"
 #include "lib/preload/ring.h"
+#include "lib/stream/select.h"
 #include "lib/stream/write.h"
 
 /*
  * queue.c   one ring as an endless run of bytes     order.c   rings of a process in one order
  * print.c   a call as a line                        values.c  arguments by the table
  * bytes.c   payloads into blobs                     known.c   kernels, objects, addresses
- * collect.c hub, processes, ends
+ * collect.c hub, processes, ends              only.c    calls that are not wanted
  */
 
 /* One ring. Positions as in ring.h; what was moved out of the ring lies in the overflow file. */
@@ -90,6 +91,8 @@ struct process {
 	uint64_t n_kernels;
 	struct hrr_ranges *ranges;
 	struct pending *pending, **pending_last;
+	bool bare;		 /* print calls without their bytes, to judge them */
+	struct hrr_seqs *wanted; /* --only: calls written, whose outputs are */
 };
 
 struct hrr_collect {
@@ -107,6 +110,8 @@ struct hrr_collect {
 	uint64_t checked_free;
 	struct hrr_id *seen; /* ids stored lately, by hash */
 	char boot[64];
+	struct hrr_select *only; /* NULL: every call is wanted */
+	struct hrr_record judged;
 	struct hrr_diag failure; /* the first thing that went wrong with the output */
 };
 
@@ -120,6 +125,14 @@ void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, boo
 void print_output(struct process *p, struct queue *q, const struct hrr_rec *r);
 void print_unknown(struct process *p, const struct pending *x, const char *why);
 void print_runtime(struct process *p, const struct hrr_rec *r);
+
+/* --- only.c --- */
+/* Is the call printed bare at p->out's end wanted? Takes it away. Counts as written when it is. */
+bool only_wants(struct process *p, size_t from, uint64_t seq);
+bool only_wants_output(const struct process *p, uint64_t seq); /* as printed */
+/* How a stream that is not cut ended. */
+const char *only_how(const struct process *p);
+int only_restore(struct process *p); /* wanted, from the lines written so far */
 
 /* --- values.c --- */
 struct atts { /* attachments of a record, by parameter and by kind */
@@ -139,6 +152,8 @@ void print_args(struct hrr_buf *b, const struct hrr_rec *r, const struct atts *a
 /* The blob of these bytes; false: they are not known (or cannot be stored). */
 bool store_bytes(struct process *p, const struct hrr_bytes *x, const void *inline_data,
 		 struct hrr_id *ret);
+/* They are not wanted: their file, if any, goes with the others. */
+void drop_bytes(struct process *p, const struct hrr_bytes *x);
 /* Removes the payload files that lines already written name. */
 void remove_payloads(struct process *p);
 

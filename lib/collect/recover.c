@@ -150,6 +150,8 @@ int recover_stream(struct process *p)
 		snprintf(path, sizeof path, "%.*s/pid-%u.%u/events.jsonl",
 			 (int)(slash - c->opt.scratch), c->opt.scratch, p->pid, p->image);
 	int rc = resume(p, path);
+	if (rc == 0)
+		rc = only_restore(p);
 	p->started = true;
 	if (rc == -ENOENT) {
 		rc = hrr_archive_process(c->opt.archive, p->pid, p->image, &p->fd, &diag);

@@ -59,6 +59,8 @@ enum hrr_off {
 	HRR_OFF_ALONE = 2   /* a ring was full and no reader lived: what followed is not recorded */
 };
 
+#define HRR_ONLY_MAX 4096
+
 struct hrr_hub {
 	_Atomic uint64_t magic;
 	uint32_t version;
@@ -71,6 +73,7 @@ struct hrr_hub {
 	_Atomic uint32_t sleeping;	    /* the reader waits on it */
 	_Alignas(64) _Atomic uint32_t off;  /* enum hrr_off */
 	_Atomic uint32_t missed;	    /* a process began when no reader lived */
+	char only[HRR_ONLY_MAX];	    /* the reader's own: for another one that recovers */
 };
 
 /* The reader holds a POSIX write lock on hub's first byte while it lives; so does each recorded
