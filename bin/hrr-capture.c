@@ -46,6 +46,7 @@ static const char usage[] =
     "  --drop            a full ring drops calls instead of waiting\n"
     "  --only EXPR       write only calls that fit EXPR (see hrr(7)), and what they\n"
     "                    bring; the stream is then not one to replay\n"
+    "  --profiler-gate   write only calls between hipProfilerStart and Stop\n"
     "  --strict          lost records or bytes make the exit code 125\n"
     "  --max-bytes N     stop recording after N bytes\n"
     "  --min-free N      stop recording when less is free (256M)\n"
@@ -67,7 +68,8 @@ enum {
 	O_MAX,
 	O_FREE,
 	O_NO_AUDIT,
-	O_ONLY
+	O_ONLY,
+	O_GATE
 };
 static const struct option longs[] = {{"recover", required_argument, NULL, O_RECOVER},
 				      {"hsa-regions", no_argument, NULL, O_HSA},
@@ -79,6 +81,7 @@ static const struct option longs[] = {{"recover", required_argument, NULL, O_REC
 				      {"max-bytes", required_argument, NULL, O_MAX},
 				      {"min-free", required_argument, NULL, O_FREE},
 				      {"no-audit", no_argument, NULL, O_NO_AUDIT},
+				      {"profiler-gate", no_argument, NULL, O_GATE},
 				      {"only", required_argument, NULL, O_ONLY},
 				      {0}};
 
@@ -523,6 +526,9 @@ int main(int argc, char **argv)
 			break;
 		case O_MAX:
 			opt.max_bytes = bytes_option("--max-bytes", optarg);
+			break;
+		case O_GATE:
+			opt.options |= HRR_OPT_GATE;
 			break;
 		case O_ONLY:
 			add_only(&only, optarg);

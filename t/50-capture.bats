@@ -12,6 +12,10 @@ setup_file() {
 		"$STUB/libamdhip64.so.5" -lpthread
 	$cc -std=gnu11 -O1 -o "$STUB/dl" "$ROOT/t/stub/dl.c" -ldl
 	$cc -std=gnu11 -O1 -o "$STUB/proc" "$ROOT/t/stub/proc.c" -ldl
+	$cc -std=gnu11 -O1 -shared -fPIC -Wl,-soname,libroctx64.so.4 \
+		-o "$STUB/libroctx64.so.4" "$ROOT/t/stub/roctx.c"
+	$cc -std=gnu11 -O1 -o "$STUB/marks" "$ROOT/t/stub/marks.c" \
+		"$STUB/libamdhip64.so.5" "$STUB/libroctx64.so.4" -ldl
 	$cc -std=gnu11 -O1 -shared -fPIC -o "$STUB/libdeep.so" "$ROOT/t/stub/deep.c" \
 		"$STUB/libamdhip64.so.5"
 }
@@ -301,6 +305,32 @@ calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.call
 	status_is 125
 	err_has "--only: bad selector"
 	[ ! -e ran ]
+}
+
+@test "capture: roctx ranges and profiler start and stop are records" {
+	local how
+	for how in "" dl; do
+		rm -rf a.hrr
+		# shellcheck disable=SC2086
+		run_sep hrr-capture -q -o a.hrr -- "$STUB/marks" $how
+		status_is 0
+		[ "$(events a.hrr | jq -c 'select(.marker)|[.marker,.id,.text]' | tr '\n' ' ')" = \
+			'["push",null,"outer \"range\""] ["profilerStart",null,null] ["mark",null,"mark"] ["start","0x4d","work"] ["stop","0x4d",null] ["profilerStop",null,null] ["pop",null,null] ' ]
+		[ "$(events a.hrr | jq -r 'select(.seq or .marker)|.api // .marker' | tr '\n' ' ')" = \
+			'hipSetDevice push profilerStart hipGetDevice mark start hipGetDevice stop profilerStop pop hipSetDevice ' ]
+		[ "$(events a.hrr | tail -1 | jq -c '[.end,.calls]')" = '["complete",4]' ]
+	done
+}
+
+@test "capture: --profiler-gate writes what lies between start and stop" {
+	run_sep hrr-capture -q --profiler-gate -o a.hrr -- "$STUB/marks"
+	status_is 0
+	[ "$(events a.hrr | jq -c 'select(.seq)|[.seq,.api]' | tr '\n' ' ')" = '[2,"hipGetDevice"] [3,"hipGetDevice"] ' ]
+	[ "$(events a.hrr | tail -1 | jq -c '[.end,.calls]')" = '["filtered",2]' ]
+	run_sep hrr-capture -q --profiler-gate -o b.hrr -- "$STUB/calls" copies 1
+	status_is 0
+	[ "$(events b.hrr | tail -1 | jq -c '[.end,.calls,.outputs]')" = '["filtered",0,0]' ]
+	[ -z "$(find b.hrr/blobs -type f)" ]
 }
 
 @test "capture: calls that are not recorded are counted" {

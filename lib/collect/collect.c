@@ -288,6 +288,7 @@ void process_flush(struct process *p)
 				  .calls = p->calls,
 				  .outputs = p->outputs,
 				  .regions = p->regions,
+				  .gate = p->gate,
 				  .group = p->group != NULL ? (uint32_t)(p->group - p->q) + 1 : 0};
 	atomic_store_explicit(&p->ctl->settled, slot, memory_order_release);
 	p->slot = slot;

@@ -4,10 +4,20 @@
 #include <unistd.h>
 
 /*
- * Calls that --only leaves out. No selector looks at bytes, so a call is printed
+ * Calls that --only and --profiler-gate leave out. No selector looks at bytes, so a call is printed
  * without them, judged, and printed again with them when it is wanted: what is
  * not wanted leaves no blob. What it teaches (objects, addresses) counts all the same.
  */
+static bool gated(const struct process *p)
+{
+	return (p->c->hub->options & HRR_OPT_GATE) != 0;
+}
+
+bool only_some(const struct process *p)
+{
+	return p->c->only != NULL || gated(p);
+}
+
 bool only_wants(struct process *p, size_t from, uint64_t seq)
 {
 	struct hrr_collect *c = p->c;
@@ -15,9 +25,10 @@ bool only_wants(struct process *p, size_t from, uint64_t seq)
 	struct hrr_record *r = &c->judged;
 
 	/* What cannot be judged is kept: too much can be left out later, not too little. */
-	bool wanted = b->len <= from ||
-		      hrr_record_parse(r, b->data + from, b->len - 1 - from, NULL) < 0 ||
-		      hrr_select_call(c->only, r);
+	bool wanted = (!gated(p) || p->gate) &&
+		      (c->only == NULL || b->len <= from ||
+		       hrr_record_parse(r, b->data + from, b->len - 1 - from, NULL) < 0 ||
+		       hrr_select_call(c->only, r));
 	b->len = from;
 	if (wanted && (p->wanted == NULL && (p->wanted = hrr_seqs_new()) == NULL))
 		return true;
@@ -28,12 +39,12 @@ bool only_wants(struct process *p, size_t from, uint64_t seq)
 
 bool only_wants_output(const struct process *p, uint64_t seq)
 {
-	return p->c->only == NULL || (p->wanted != NULL && hrr_seqs_has(p->wanted, 0, seq));
+	return !only_some(p) || (p->wanted != NULL && hrr_seqs_has(p->wanted, 0, seq));
 }
 
 const char *only_how(const struct process *p)
 {
-	return p->c->only != NULL && p->calls != out_seq(p, p->next) - 1 ? "filtered" : "complete";
+	return only_some(p) && p->calls != out_seq(p, p->next) - 1 ? "filtered" : "complete";
 }
 
 int only_restore(struct process *p)
@@ -45,7 +56,7 @@ int only_restore(struct process *p)
 	bool cut;
 	int rc;
 
-	if (p->c->only == NULL || p->fd < 0 || p->written == 0)
+	if (!only_some(p) || p->fd < 0 || p->written == 0)
 		return 0;
 	if (p->wanted == NULL && (p->wanted = hrr_seqs_new()) == NULL)
 		return -ENOMEM;

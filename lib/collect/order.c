@@ -71,10 +71,13 @@ static void learn(struct process *p, struct queue *q, const struct hrr_rec *r)
 		if (r->size >= sizeof(struct hrr_rec_runtime))
 			print_runtime(p, r);
 		break;
+	case HRR_R_MARKER:
+		if (r->size >= sizeof(struct hrr_rec_marker))
+			print_marker(p, q, r);
+		break;
 	default:
 		break;
 	}
-	(void)q;
 }
 
 static bool group_done(struct process *p)

@@ -279,7 +279,7 @@ void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, boo
 		return;
 	atts_read(r, &x);
 	uint64_t seq = returned && r->seq != 0 ? out_seq(p, r->seq) : out_seq(p, p->next);
-	if (p->c->only != NULL) {
+	if (only_some(p)) {
 		size_t from = p->out.len;
 		p->bare = true;
 		put_call(p, q, r, &x, seq, returned);
@@ -394,4 +394,30 @@ void print_runtime(struct process *p, const struct hrr_rec *r)
 	if (p->p >= 0)
 		hrr_buf_addf(b, ",\"p\":%lld", (long long)p->p);
 	hrr_buf_addf(b, ",\"t\":%llu}\n", (unsigned long long)r->t);
+}
+
+void print_marker(struct process *p, struct queue *q, const struct hrr_rec *r)
+{
+	static const char *const names[] = {"mark", "push",	     "pop",	    "start",
+					    "stop", "profilerStart", "profilerStop"};
+	const struct hrr_rec_marker *x = (const struct hrr_rec_marker *)(const void *)r;
+	struct hrr_buf *b = &p->out;
+
+	if (r->words >= sizeof names / sizeof *names || x->len > r->size - sizeof *x)
+		return;
+	if (r->words == HRR_MARK_PROFILER_START || r->words == HRR_MARK_PROFILER_STOP)
+		p->gate = r->words == HRR_MARK_PROFILER_START;
+	hrr_buf_addf(b, "{\"marker\":\"%s\"", names[r->words]);
+	if (p->p >= 0)
+		hrr_buf_addf(b, ",\"p\":%lld", (long long)p->p);
+	hrr_buf_addf(b, ",\"t\":%llu,\"tid\":%u", (unsigned long long)r->t, q->tid);
+	if (r->words == HRR_MARK_START || r->words == HRR_MARK_STOP) {
+		LIT(b, ",\"id\":");
+		hrr_json_put_addr(b, x->id);
+	}
+	if (r->words == HRR_MARK || r->words == HRR_MARK_PUSH || r->words == HRR_MARK_START) {
+		LIT(b, ",\"text\":");
+		hrr_json_put_str(b, (const char *)(x + 1), x->len);
+	}
+	LIT(b, "}\n");
 }

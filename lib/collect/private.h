@@ -91,6 +91,7 @@ struct process {
 	uint64_t n_kernels;
 	struct hrr_ranges *ranges;
 	struct pending *pending, **pending_last;
+	bool gate;		 /* inside hipProfilerStart..Stop */
 	bool bare;		 /* print calls without their bytes, to judge them */
 	struct hrr_seqs *wanted; /* --only: calls written, whose outputs are */
 };
@@ -125,8 +126,11 @@ void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, boo
 void print_output(struct process *p, struct queue *q, const struct hrr_rec *r);
 void print_unknown(struct process *p, const struct pending *x, const char *why);
 void print_runtime(struct process *p, const struct hrr_rec *r);
+void print_marker(struct process *p, struct queue *q, const struct hrr_rec *r);
 
 /* --- only.c --- */
+/* Are there calls that are not wanted? */
+bool only_some(const struct process *p);
 /* Is the call printed bare at p->out's end wanted? Takes it away. Counts as written when it is. */
 bool only_wants(struct process *p, size_t from, uint64_t seq);
 bool only_wants_output(const struct process *p, uint64_t seq); /* as printed */

@@ -133,6 +133,7 @@ static int resume(struct process *p, const char *path)
 	p->calls = x->calls;
 	p->outputs = x->outputs;
 	p->regions = x->regions;
+	p->gate = x->gate != 0;
 	return 0;
 }
 

@@ -46,7 +46,8 @@ static enum object kind_of(const char *path)
 	if (same(name, "libhrr-preload.so"))
 		return SHIMS;
 	if (starts(name, "libamdhip64.so") || starts(name, "libhiprtc.so") ||
-	    starts(name, "libhsa-runtime64.so"))
+	    starts(name, "libhsa-runtime64.so") || starts(name, "libroctx64.so") ||
+	    starts(name, "librocprofiler-sdk-roctx.so"))
 		return RUNTIME;
 	return OTHER;
 }

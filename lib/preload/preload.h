@@ -21,7 +21,7 @@
  * kernel.c   objects, kernels, launches      graph.c   captures and nodes
  * pending.c  outputs known after a wait      host.c    mapped host memory: snapshots, outputs
  * resolve.c  the real entry points           hsa.c     HSA allocations
- * facts.c    run time, version, devices
+ * facts.c    run time, version, devices         marker.c  roctx, profiler start and stop
  */
 
 /* One page, wiped in a forked child (so gen is 0 there and differs from what its threads hold). */
@@ -32,7 +32,6 @@ struct hrr_process {
 	bool recording;
 	struct hrr_hub *hub;
 	struct hrr_ctl *ctl;
-	_Atomic bool gate; /* HRR_OPT_GATE: inside hipProfilerStart..Stop */
 	char dir[3072];
 };
 extern struct hrr_process *_Atomic hrr_proc; /* the page, once it is there */
@@ -173,6 +172,9 @@ int hrr_runtime_major(void);
 /* --- facts.c ------------------------------------------------------------- */
 /* After a call with success, until all is told: what is known of the run time, as records. */
 void hrr_runtime_told(const struct hrr_call *c);
+
+/* --- marker.c ------------------------------------------------------------ */
+void hrr_marker(struct hrr_thread *t, enum hrr_marker what, uint64_t id, const char *text);
 
 /* --- memory.c ------------------------------------------------------------ */
 struct hrr_where {

@@ -49,7 +49,7 @@ enum hrr_hub_option {
 	HRR_OPT_HOST_OFF = 4,	 /* no snapshots of mapped host memory, no outputs of kernels */
 	HRR_OPT_HOST_ALL =
 	    8,		   /* at each launch all mapped host memory, not only what arguments name */
-	HRR_OPT_GATE = 16, /* record only between hipProfilerStart and hipProfilerStop */
+	HRR_OPT_GATE = 16, /* write only calls between hipProfilerStart and hipProfilerStop */
 };
 
 enum hrr_told { HRR_TOLD_NOTHING, HRR_TOLD_LIBRARY, HRR_TOLD_ALL };
@@ -82,6 +82,7 @@ struct hrr_progress {
 	uint64_t written; /* bytes of events.jsonl */
 	uint64_t next;	  /* number of the next call */
 	uint64_t calls, outputs, regions;
+	uint32_t gate;	/* inside hipProfilerStart..Stop */
 	uint32_t group; /* ring whose group is not over, + 1; 0: none */
 };
 
@@ -137,6 +138,7 @@ enum hrr_rec_type {
 	HRR_R_REGION,  /* struct hrr_rec_region */
 	HRR_R_RANGE,   /* struct hrr_rec_range */
 	HRR_R_RUNTIME, /* struct hrr_rec_runtime */
+	HRR_R_MARKER,  /* struct hrr_rec_marker */
 	HRR_R_END      /* of a group that HRR_F_MORE began */
 };
 
@@ -233,6 +235,22 @@ struct hrr_rec_runtime {
 	int32_t version;  /* 0: not asked */
 	uint32_t n_devices;
 	uint32_t path; /* bytes of the library's name behind, padded with NUL; then the devices */
+	uint32_t pad;
+};
+
+enum hrr_marker { /* words of a MARKER */
+		  HRR_MARK,
+		  HRR_MARK_PUSH,
+		  HRR_MARK_POP,
+		  HRR_MARK_START,
+		  HRR_MARK_STOP,
+		  HRR_MARK_PROFILER_START,
+		  HRR_MARK_PROFILER_STOP
+};
+struct hrr_rec_marker {
+	struct hrr_rec r;
+	uint64_t id;  /* of START and STOP */
+	uint32_t len; /* bytes of text behind */
 	uint32_t pad;
 };
 

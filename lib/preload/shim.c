@@ -275,6 +275,12 @@ void *hrr_tramp_enter(unsigned api)
 		if (t->ring != NULL)
 			atomic_fetch_add_explicit(&hrr_proc->ctl->not_recorded[api], 1,
 						  memory_order_relaxed);
+		if (t->ring != NULL && hrr_proc->hub->off == 0 &&
+		    (api == HRR_API_hipProfilerStart || api == HRR_API_hipProfilerStop))
+			hrr_marker(t,
+				   api == HRR_API_hipProfilerStart ? HRR_MARK_PROFILER_START
+								   : HRR_MARK_PROFILER_STOP,
+				   0, NULL);
 	}
 	if (real == NULL) {
 		int (*none)(void) = not_there;

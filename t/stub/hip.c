@@ -85,6 +85,16 @@ STUB hipError_t hipGetDeviceProperties(void *prop, int device) /* HIP 5's, of 79
 	strcpy((char *)prop + 396, "gfx90a:xnack-");
 	return hipSuccess;
 }
+STUB hipError_t hipProfilerStart(void)
+{
+	COUNT();
+	return hipSuccess;
+}
+STUB hipError_t hipProfilerStop(void)
+{
+	COUNT();
+	return hipSuccess;
+}
 STUB hipError_t hipDeviceSynchronize(void)
 {
 	COUNT();
