@@ -333,6 +333,14 @@ calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.call
 	[ -z "$(find b.hrr/blobs -type f)" ]
 }
 
+@test "capture: what a host function may still write is not taken for a copy's source" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" hostfn
+	status_is 0
+	[ "$(events a.hrr | jq -c 'select(.dir)|.blobs != null' | tr '\n' ' ')" = 'true false true true false true true ' ]
+	[ "$(events a.hrr | grep -c '"output"')" = 0 ]
+	[ "$(events a.hrr | tail -1 | jq -r .end)" = complete ]
+}
+
 @test "capture: calls that are not recorded are counted" {
 	run_sep hrr-capture -o a.hrr -- "$STUB/calls" array
 	status_is 0

@@ -203,6 +203,11 @@ static void source(struct hrr_call *c, const struct hrr_copy_op *op, const struc
 	/* What other work will still write there is not known now; replay has its own copy. */
 	if (hrr_n_pending != 0 && hrr_pending_overlaps(op->src, span(&op->srect)))
 		return;
+	/* Mapped memory is read when the copy's turn comes: a host function before it may write. */
+	if (hrr_n_pending != 0 && op->async &&
+	    (e->src == HRR_MEM_PINNED || e->src == HRR_MEM_REGISTERED) &&
+	    hrr_pending_function_before(op->stream))
+		return;
 	hrr_bytes_att(c->t, HRR_A_SRC, op->src_param, (const void *)(uintptr_t)op->src, &op->srect,
 		      e->src == HRR_MEM_PINNED || e->src == HRR_MEM_REGISTERED);
 }

@@ -13,7 +13,7 @@
 struct item {
 	uint64_t node; /* handle; 0: captured */
 	uint64_t seq;
-	bool copy;
+	bool copy, function;
 	enum hrr_dir dir;
 	struct hrr_copy_op op;
 	unsigned n_hosts; /* kernels: mapped host ranges its arguments name */
@@ -160,6 +160,16 @@ void hrr_capture_copy(struct hrr_call *c, const struct hrr_copy_op *op, enum hrr
 	pthread_mutex_unlock(&lock);
 }
 
+void hrr_capture_function(uint64_t stream)
+{
+	pthread_mutex_lock(&lock);
+	struct entry *e = capture_of(member(stream));
+	struct item *x = e != NULL ? add(&e->items) : NULL;
+	if (x != NULL)
+		x->function = true;
+	pthread_mutex_unlock(&lock);
+}
+
 static void host_of(void *self, struct hrr_host_range *h)
 {
 	struct item *x = self;
@@ -249,6 +259,8 @@ static void before(struct hrr_call *c, const struct item *x)
 
 static void after(struct hrr_call *c, const struct item *x)
 {
+	if (x->function)
+		hrr_pending_function(launch_stream(c));
 	for (unsigned i = 0; i < x->n_hosts; i++) {
 		struct hrr_where w = hrr_where_is(x->hosts[i]);
 		struct hrr_rect r = {w.size, 1, 1, w.size, w.size};
@@ -326,7 +338,9 @@ static void node_set(struct hrr_call *c, enum which which, uint64_t owner, uint6
 	struct item x = {.node = node, .seq = hrr_seq(c)};
 	struct hrr_launch_args l;
 
-	if (is_kernel(c->api)) {
+	if (c->api == HRR_API_hipGraphAddHostNode) {
+		x.function = true;
+	} else if (is_kernel(c->api)) {
 		if (!hrr_launch_describe(c->api, c->a, &l))
 			return;
 		kernel_item(c, &l, &x);
@@ -454,6 +468,7 @@ void hrr_graph_att(struct hrr_call *c)
 	case HRR_API_hipGraphAddMemcpyNodeFromSymbol:
 	case HRR_API_hipGraphAddMemcpyNodeToSymbol:
 	case HRR_API_hipGraphAddKernelNode:
+	case HRR_API_hipGraphAddHostNode:
 		node_set(c, GRAPH, c->a[1], out(c, 0), true);
 		return;
 	case HRR_API_hipGraphMemcpyNodeSetParams:

@@ -158,9 +158,13 @@ static void take(struct hrr_call *c, bool (*done)(const struct hrr_pending *, co
 		}
 		*pp = p->next;
 		p->next = NULL;
+		atomic_fetch_sub(&hrr_n_pending, 1);
+		if (p->function) {
+			free(p);
+			continue;
+		}
 		*out = p;
 		out = &p->next;
-		atomic_fetch_sub(&hrr_n_pending, 1);
 	}
 	last = &first;
 	while (*last != NULL)
@@ -192,8 +196,46 @@ bool hrr_pending_overlaps(uint64_t addr, uint64_t size)
 			     (p->rect.height - 1) * p->rect.pitch + p->rect.width;
 		/* What a kernel may write is only a guess: the bytes there now are better than
 		 * none. */
-		yes = !p->kernel && addr < p->addr + n && p->addr < addr + size;
+		yes = !p->kernel && !p->function && addr < p->addr + n && p->addr < addr + size;
 	}
+	pthread_mutex_unlock(&lock);
+	return yes;
+}
+
+void hrr_pending_function(uint64_t stream)
+{
+	hrr_pending_work(stream);
+	stream = norm(stream);
+	pthread_mutex_lock(&lock);
+	for (struct hrr_pending *p = first; p != NULL; p = p->next)
+		if (p->function && p->n_cover == 1 && p->cover[0] == stream) {
+			pthread_mutex_unlock(&lock); /* nobody can tell the two apart yet */
+			return;
+		}
+	struct hrr_pending *p = calloc(1, sizeof *p);
+	if (p != NULL) {
+		p->function = true;
+		p->n_cover = 1;
+		p->cover[0] = stream;
+		*last = p;
+		last = &p->next;
+		atomic_fetch_add(&hrr_n_pending, 1);
+	} else {
+		atomic_fetch_add(&hrr_proc->ctl->lost, 1);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+bool hrr_pending_function_before(uint64_t stream)
+{
+	bool yes = false;
+
+	stream = norm(stream);
+	pthread_mutex_lock(&lock);
+	for (struct hrr_pending *p = first; p != NULL && !yes; p = p->next)
+		yes = p->function && (covers(p, stream) || (stream == 0 && null_covers(p)) ||
+				      (stream != 0 && blocking(stream) && covers(p, 0)) ||
+				      p->n_cover == sizeof p->cover / sizeof *p->cover);
 	pthread_mutex_unlock(&lock);
 	return yes;
 }
@@ -285,6 +327,15 @@ void hrr_stream_leave(struct hrr_call *c)
 			hrr_graph_event(c->a[1], stream, true);
 		if (hrr_n_pending != 0)
 			stream_waits(stream, c->a[1]);
+		break;
+	case HRR_API_hipStreamAddCallback:
+	case HRR_API_hipStreamAddCallback_spt:
+	case HRR_API_hipLaunchHostFunc:
+	case HRR_API_hipLaunchHostFunc_spt:
+		if (hrr_n_captures != 0 && hrr_capturing(stream))
+			hrr_capture_function(stream);
+		else
+			hrr_pending_function(stream);
 		break;
 	case HRR_API_hipEventDestroy:
 		if (hrr_n_pending != 0)

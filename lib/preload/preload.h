@@ -262,7 +262,8 @@ struct hrr_pending {
 	uint64_t addr;
 	struct hrr_rect rect;
 	struct hrr_host_range *host; /* the mapped range it goes to, a reference; NULL: none */
-	bool kernel; /* a kernel may have written the range: what changed is the output */
+	bool function; /* a host function, which may write anywhere; no output comes of it */
+	bool kernel;   /* a kernel may have written the range: what changed is the output */
 	unsigned n_cover;
 	uint64_t cover[14]; /* streams and events whose end implies this one's */
 };
@@ -274,6 +275,9 @@ void hrr_sync_leave(struct hrr_call *c);   /* waits: takes what is complete into
 void hrr_pending_device(struct hrr_call *c);
 void hrr_pending_stream(struct hrr_call *c, uint64_t stream);
 bool hrr_pending_overlaps(uint64_t addr, uint64_t size);
+/* A host function was put into a stream; is one still to run before work put there now? */
+void hrr_pending_function(uint64_t stream);
+bool hrr_pending_function_before(uint64_t stream);
 void hrr_pending_work(uint64_t stream); /* work was put into a stream */
 /* An output of this call that is on its way, said in its record. */
 void hrr_pending_att(struct hrr_call *c, uint64_t node, uint64_t addr, uint64_t size);
@@ -322,6 +326,7 @@ void hrr_capture_launch(struct hrr_call *c, const struct hrr_launch_args *l);
 void hrr_graph_enter(struct hrr_call *c);
 void hrr_graph_att(struct hrr_call *c); /* inside its record */
 void hrr_graph_event(uint64_t event, uint64_t stream, bool wait);
+void hrr_capture_function(uint64_t stream);
 void hrr_graph_forget(void);
 
 /* --- proc.c -------------------------------------------------------------- */

@@ -22,6 +22,11 @@ hipError_t hipHostFree(void *ptr);
 hipError_t hipMemcpy(void *dst, void *src, size_t size, int kind);
 hipError_t hipMemcpyAsync(void *dst, void *src, size_t size, int kind, hipStream_t stream);
 hipError_t hipStreamCreate(hipStream_t *stream);
+hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags);
+hipError_t hipStreamAddCallback(hipStream_t stream, void *fn, void *data, unsigned int flags);
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags);
+hipError_t hipEventCreate(hipEvent_t *event);
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream);
 hipError_t hipStreamSynchronize(hipStream_t stream);
 hipError_t hipMallocArray(void *array, void *desc, size_t w, size_t h, unsigned int flags);
 
@@ -296,6 +301,29 @@ int main(int argc, char **argv)
 		hipMemcpyAsync(p, d, 64, hipMemcpyDeviceToHost, s);
 		if (n > 1)
 			hipStreamSynchronize(s);
+		return 0;
+	}
+	if (strcmp(what, "hostfn") == 0) { /* copies from memory that a host function may write */
+		static char pageable[64];
+		void *p, *d;
+		hipStream_t s, other;
+		hipEvent_t e;
+		hipStreamCreateWithFlags(&s, 1);
+		hipStreamCreateWithFlags(&other, 1);
+		hipEventCreate(&e);
+		hipHostMalloc(&p, 64, 0);
+		hipMalloc(&d, 64);
+		hipMemcpyAsync(d, p, 64, hipMemcpyHostToDevice, s); /* known: none before it */
+		hipStreamAddCallback(s, NULL, NULL, 0);
+		hipMemcpyAsync(d, p, 64, hipMemcpyHostToDevice, s);	/* not known */
+		hipMemcpyAsync(d, p, 64, hipMemcpyHostToDevice, other); /* known: not behind it */
+		hipMemcpyAsync(d, pageable, 64, hipMemcpyHostToDevice, s); /* known: is read now */
+		hipEventRecord(e, s);
+		hipStreamWaitEvent(other, e, 0);
+		hipMemcpyAsync(d, p, 64, hipMemcpyHostToDevice, other); /* not known */
+		hipStreamSynchronize(s);
+		hipMemcpyAsync(d, p, 64, hipMemcpyHostToDevice, s);	/* known again */
+		hipMemcpyAsync(d, p, 64, hipMemcpyHostToDevice, other); /* known again */
 		return 0;
 	}
 	return 2;

@@ -85,6 +85,18 @@ STUB hipError_t hipGetDeviceProperties(void *prop, int device) /* HIP 5's, of 79
 	strcpy((char *)prop + 396, "gfx90a:xnack-");
 	return hipSuccess;
 }
+STUB hipError_t hipStreamAddCallback(hipStream_t stream, void *fn, void *data, unsigned int flags)
+{
+	COUNT(); /* and is never run */
+	(void)stream, (void)fn, (void)data, (void)flags;
+	return hipSuccess;
+}
+STUB hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags)
+{
+	COUNT();
+	(void)stream, (void)event, (void)flags;
+	return hipSuccess;
+}
 STUB hipError_t hipProfilerStart(void)
 {
 	COUNT();
@@ -147,6 +159,13 @@ STUB hipError_t hipMemset(void *dst, int value, size_t size)
 STUB hipError_t hipStreamCreate(hipStream_t *stream)
 {
 	COUNT();
+	*stream = malloc(16);
+	return hipSuccess;
+}
+STUB hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags)
+{
+	COUNT();
+	(void)flags;
 	*stream = malloc(16);
 	return hipSuccess;
 }
