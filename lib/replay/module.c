@@ -43,12 +43,15 @@ static int load_entries(struct hrr_replay *r, const struct hrr_blob *blob, const
 	struct hrr_buf archs = {0};
 	int64_t e = first;
 	char buf[32], arch[64];
+	size_t len;
 
 	if (hrr_bundle_open(&b, blob->data, blob->len, NULL) == 0) {
 		for (size_t i = 0; i < b.n_entries && e != hipSuccess; i++) {
 			if (hrr_bundle_arch(&b.entries[i], arch, sizeof arch) < 0)
 				continue;
 			hrr_buf_addf(&archs, "%s%s", archs.len != 0 ? ", " : "", arch);
+			if (hrr_bundle_length(b.entries[i].data, b.entries[i].size, &len, NULL) < 0)
+				continue;
 			e = HRR_CALL(r, hipModuleLoadData, HRR_P(ret), HRR_P(b.entries[i].data));
 		}
 		hrr_bundle_close(&b);
@@ -69,10 +72,13 @@ static int load_entries(struct hrr_replay *r, const struct hrr_blob *blob, const
 static int load_image(struct hrr_replay *r, const struct hrr_blob *blob, const char *id,
 		      uint64_t *ret)
 {
+	struct hrr_diag d = {0};
 	int saved, rc = 0;
+	size_t len;
 
-	if (blob->len < 16)
-		return hrr_fail(r, "object %s is no code object: %zu bytes", id, blob->len);
+	/* HIP is told no length: it believes the headers, which may say more than there is. */
+	if (hrr_bundle_length(blob->data, blob->len, &len, &d) < 0)
+		return hrr_fail(r, "object %s is no code object: %s", id, d.what);
 	hrr_relax(r, &saved);
 	int64_t e = HRR_CALL(r, hipModuleLoadData, HRR_P(ret), HRR_P(blob->data));
 	if (e != hipSuccess)
