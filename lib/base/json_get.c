@@ -153,6 +153,8 @@ int hrr_json_hex(const struct hrr_json *j, int node, struct hrr_buf *b)
 
 	if (s == NULL || len % 2 != 0)
 		return -EINVAL;
+	if (len == 0)
+		return 0;
 	if (hrr_buf_reserve(b, len / 2) < 0)
 		return -ENOMEM;
 	char *out = b->data + b->len;
