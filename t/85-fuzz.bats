@@ -1,0 +1,73 @@
+# What is damaged is refused: a few seconds of t/fuzz, and what it once found
+load helper
+
+# An answer, and in time; not a signal, nor a sanitizer's report.
+answers() {
+	LIMIT=60 run_sep "$@"
+	[ "$status" -le 2 ] || saw "exit code 0, 1 or 2 is due"
+}
+
+@test "hrr-play: what damaged archives once broke" {
+	need_emu
+	need_prog hrr-play
+	local a n=0
+	for a in "$ROOT"/t/data/fuzz/found/*.hrr; do
+		n=$((n + 1))
+		HRR_EMU_BUDGET=3000000 HRR_EMU_MEMORY=268435456 answers hrr-play -d emu --watchdog 10 "$a"
+		HRR_EMU_BUDGET=3000000 HRR_EMU_MEMORY=268435456 answers hrr-play -k -d emu --watchdog 10 "$a"
+	done
+	[ "$n" -gt 0 ]
+}
+
+@test "hrr-play: an object whose headers say more than there is" {
+	need_emu
+	need_prog hrr-play
+	run_sep hrr-play -d emu "$ROOT/t/data/fuzz/found/object-cut-short.hrr"
+	status_is 1
+	err_has "is no code object: offload bundle: an entry reaches out of the bundle"
+}
+
+@test "hrr-play: the archive that is damaged below plays as it is" {
+	need_emu
+	need_prog hrr-play
+	run_sep hrr-play -d emu "$ROOT/t/data/fuzz/play/symbols.hrr"
+	status_is 0
+	err_has "2 compared of 2: 2 exact"
+}
+
+@test "hrr-play answers on damaged archives" {
+	need_emu
+	need_prog hrr-play
+	mkdir build
+	ln -s "$BUILD/bin" "$BUILD/lib" build
+	run_sep env BUILD="$T/build" FUZZ_APPS= FUZZ_SEED=1 FUZZ_RUNS=60 FUZZ_SECONDS=8 \
+		CC="${CC:-cc}" sh "$ROOT/t/fuzz/play.sh"
+	status_is 0
+	out_like 'play: [1-9][0-9]* archives: .* 0 wrong'
+}
+
+@test "the driver tells an answer from a crash" {
+	need_emu
+	mkdir -p build/bin
+	ln -s "$BUILD/lib" build
+	printf '#!/bin/sh\nkill -SEGV $$\n' >build/bin/hrr-play
+	chmod +x build/bin/hrr-play
+	run_sep env BUILD="$T/build" FUZZ_APPS= FUZZ_SEED=1 FUZZ_RUNS=1 CC="${CC:-cc}" \
+		sh "$ROOT/t/fuzz/play.sh"
+	status_is 1
+	err_is "play: seed 1: signal 11"
+	[ -s build/fuzz/play/1.jsonl ]
+}
+
+@test "records, selectors, an archive's files and the writers take what comes" {
+	local w san=
+	[ -z "${HRR_T_ASAN:-}" ] || san=-fsanitize=address,undefined
+	for w in record select store write; do
+		# shellcheck disable=SC2086 # $san is an option or none
+		${CC:-cc} -std=c11 -g -D_GNU_SOURCE $san -I"$ROOT" -o "$w" "$ROOT/t/fuzz/$w.c" \
+			"$ROOT/t/fuzz/once.c" "$BUILD/lib/libhrr.a" -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm
+		run_sep "./$w" 500 "$ROOT/t/data/fuzz/$w"/*
+		status_is 0
+		out_like '^[0-9]{3,} inputs$'
+	done
+}

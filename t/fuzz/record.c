@@ -1,0 +1,107 @@
+/*
+ * libFuzzer over lines of a stream: what is fast agrees with what is general. The scanner
+ * with jansson (same values, or both refuse), and a line that fits a shape learned
+ * from the lines before with the line parsed. See stream.sh.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/json_private.h"
+#include "lib/stream/shape.h"
+
+#define CHECK(x)                 \
+	do {                     \
+		if (!(x))        \
+			abort(); \
+	} while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void same_node(const struct hrr_json *a, const struct hrr_json *b, int i)
+{
+	const struct hrr_json_node *x = &a->nodes[i], *y = &b->nodes[i];
+	struct hrr_buf s = {0}, t = {0};
+	uint64_t u = 0, v = 0;
+	int64_t k = 0, l = 0;
+	double f = 0, g = 0;
+
+	CHECK(x->type == y->type && x->key == y->key && x->next == y->next);
+	switch (x->type) {
+	case HRR_JSON_STRING:
+		CHECK(hrr_json_str(a, i, &s) == 0 && hrr_json_str(b, i, &t) == 0);
+		CHECK(s.len == t.len && (s.len == 0 || memcmp(s.data, t.data, s.len) == 0));
+		break;
+	case HRR_JSON_INT:
+		CHECK(hrr_json_u64(a, i, &u) == hrr_json_u64(b, i, &v) && u == v);
+		CHECK(hrr_json_i64(a, i, &k) == hrr_json_i64(b, i, &l) && k == l);
+		break;
+	case HRR_JSON_REAL:
+		CHECK(hrr_json_f64(a, i, &f) == hrr_json_f64(b, i, &g) && f == g);
+		break;
+	}
+	hrr_buf_release(&s);
+	hrr_buf_release(&t);
+}
+
+static void two_paths(const char *line, size_t len)
+{
+	struct hrr_json a = {0}, b = {0};
+	int fast = hrr_json_scan(&a, line, len);
+
+	if (fast != -EAGAIN) {
+		CHECK((fast < 0) == (hrr_json_parse_general(&b, line, len, NULL) < 0));
+		CHECK(fast < 0 || a.n == b.n);
+		for (uint32_t i = 0; fast == 0 && i < a.n; i++)
+			same_node(&a, &b, (int)i);
+	}
+	hrr_json_release(&a);
+	hrr_json_release(&b);
+}
+
+static void same_head(const struct hrr_record *a, const struct hrr_record *b)
+{
+	CHECK(a->kind == b->kind && a->p == b->p && a->t == b->t && a->seq == b->seq);
+	CHECK(a->dur == b->dur && a->tid == b->tid && a->api_len == b->api_len);
+	CHECK(a->api_len == 0 || memcmp(a->api, b->api, a->api_len) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct hrr_shapes *shapes = hrr_shapes_new();
+	struct hrr_record rec = {0}, slow = {0}, fit = {0};
+	struct hrr_diag d = {0};
+	struct hrr_buf spaced = {0};
+
+	for (size_t at = 0; at < size;) {
+		const char *line = (const char *)data + at;
+		const char *nl = memchr(line, '\n', size - at);
+		size_t len = nl != NULL ? (size_t)(nl - line) : size - at;
+		at += len + 1;
+		two_paths(line, len);
+		/* A blank in front: never the fast path. */
+		spaced.len = 0;
+		CHECK(hrr_buf_addc(&spaced, ' ') == 0 && hrr_buf_add(&spaced, line, len) == 0);
+		bool fits = hrr_shapes_fit(shapes, &fit, line, len);
+		int rc = hrr_record_parse(&rec, line, len, &d);
+		CHECK((rc < 0) == (hrr_record_parse(&slow, spaced.data, spaced.len, &d) < 0));
+		CHECK(!fits || rc == 0);
+		if (rc < 0)
+			continue;
+		same_head(&rec, &slow);
+		CHECK(rec.args == slow.args && rec.ret == slow.ret && rec.dir == slow.dir &&
+		      rec.blobs == slow.blobs && rec.kernel == slow.kernel &&
+		      rec.host == slow.host && rec.symbol == slow.symbol);
+		if (fits)
+			same_head(&rec, &fit);
+		hrr_shapes_learn(shapes, &rec);
+		CHECK(rec.kind != HRR_REC_OUTPUT ||
+		      hrr_record_node(&rec) == hrr_record_node(&slow));
+	}
+	hrr_record_release(&rec);
+	hrr_record_release(&slow);
+	hrr_record_release(&fit);
+	hrr_buf_release(&spaced);
+	hrr_shapes_free(shapes);
+	return 0;
+}
