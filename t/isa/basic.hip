@@ -34,7 +34,8 @@ extern "C" __global__ __launch_bounds__(256) void reduce(const float *x, float *
 	if (!l)
 		out[BID_X] = t[0];
 }
-extern "C" __global__ __launch_bounds__(256) void matmul(const float *A, const float *B, float *C, int n)
+extern "C" __global__ __launch_bounds__(256) void matmul(const float *A, const float *B, float *C,
+							 int n)
 {
 	__shared__ float a[16][16], b[16][16];
 	int tx = TID_X, ty = TID_Y, r = BID_Y * 16 + ty, c = BID_X * 16 + tx;
@@ -82,7 +83,8 @@ extern "C" __global__ void integers(const int *x, int *y, long *z, unsigned *u)
 	long c = z[i];
 	y[i] = a / b + a % 3 + __clz(a) + __popc(b) * 7 + (a >> (b & 31)) + (a << 3);
 	z[i] = c / (long)b + c % ((long)a | 1) + c * a + (c >> (a & 63));
-	u[i] = ((unsigned)a / 7u) ^ ((unsigned)b % 1000u) ^ (unsigned)((unsigned long long)c / 12345u);
+	u[i] =
+	    ((unsigned)a / 7u) ^ ((unsigned)b % 1000u) ^ (unsigned)((unsigned long long)c / 12345u);
 }
 extern "C" __global__ void doubles(const double *x, double *y, float *f)
 {
@@ -158,7 +160,8 @@ extern "C" __global__ void ids(unsigned *out)
 {
 	unsigned lin = (TID_Z * 3 + TID_Y) * 5 + TID_X;
 	unsigned g = (BID_Z * 2 + BID_Y) * 2 + BID_X;
-	out[g * 30 + lin] = TID_X | TID_Y << 4 | TID_Z << 8 | BID_X << 12 | BID_Y << 16 | BID_Z << 20;
+	out[g * 30 + lin] =
+	    TID_X | TID_Y << 4 | TID_Z << 8 | BID_X << 12 | BID_Y << 16 | BID_Z << 20;
 }
 extern "C" __global__ void past_end(int *x, int n)
 {
@@ -175,7 +178,8 @@ extern "C" __global__ void all_wait(int *count, int *out)
 {
 	if (TID_X == 0) {
 		atomicAdd(count, 1);
-		while (__hip_atomic_load(count, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) < (int)GDIM_X)
+		while (__hip_atomic_load(count, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) <
+		       (int)GDIM_X)
 			;
 		out[BID_X] = 1;
 	}

@@ -18,14 +18,16 @@ typedef double d4 __attribute__((ext_vector_type(4)));
 extern "C" __global__ void m32x32x2f32(const float *A, const float *B, float *D)
 {
 	f16 c = 1;
-	c = __builtin_amdgcn_mfma_f32_32x32x2f32(A[LANE % 32 * 2 + LANE / 32], B[LANE / 32 * 32 + LANE % 32], c, 0, 0, 0);
+	c = __builtin_amdgcn_mfma_f32_32x32x2f32(A[LANE % 32 * 2 + LANE / 32],
+						 B[LANE / 32 * 32 + LANE % 32], c, 0, 0, 0);
 	for (int v = 0; v < 16; v++)
 		D[(v % 4 + 8 * (v / 4) + 4 * (LANE / 32)) * 32 + LANE % 32] = c[v];
 }
 extern "C" __global__ void m16x16x4f32(const float *A, const float *B, float *D)
 {
 	f4 c = 1;
-	c = __builtin_amdgcn_mfma_f32_16x16x4f32(A[LANE % 16 * 4 + LANE / 16], B[LANE / 16 * 16 + LANE % 16], c, 0, 0, 0);
+	c = __builtin_amdgcn_mfma_f32_16x16x4f32(A[LANE % 16 * 4 + LANE / 16],
+						 B[LANE / 16 * 16 + LANE % 16], c, 0, 0, 0);
 	for (int v = 0; v < 4; v++)
 		D[(v + 4 * (LANE / 16)) * 16 + LANE % 16] = c[v];
 }
@@ -46,8 +48,12 @@ extern "C" __global__ void m32x32x8bf16(const float *A, const float *B, float *D
 	f16 c = 1;
 	s4 a, b;
 	for (int e = 0; e < 4; e++) {
-		a[e] = (short)(__builtin_bit_cast(unsigned, A[LANE % 32 * 8 + 4 * (LANE / 32) + e]) >> 16);
-		b[e] = (short)(__builtin_bit_cast(unsigned, B[(4 * (LANE / 32) + e) * 32 + LANE % 32]) >> 16);
+		a[e] =
+		    (short)(__builtin_bit_cast(unsigned, A[LANE % 32 * 8 + 4 * (LANE / 32) + e]) >>
+			    16);
+		b[e] = (short)(__builtin_bit_cast(unsigned,
+						  B[(4 * (LANE / 32) + e) * 32 + LANE % 32]) >>
+			       16);
 	}
 	c = __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(a, b, c, 0, 0, 0);
 	for (int v = 0; v < 16; v++)
@@ -56,7 +62,8 @@ extern "C" __global__ void m32x32x8bf16(const float *A, const float *B, float *D
 extern "C" __global__ void m16x16x4f64(const float *A, const float *B, float *D)
 {
 	d4 c = 1;
-	c = __builtin_amdgcn_mfma_f64_16x16x4f64(A[LANE % 16 * 4 + LANE / 16], B[LANE / 16 * 16 + LANE % 16], c, 0, 0, 0);
+	c = __builtin_amdgcn_mfma_f64_16x16x4f64(A[LANE % 16 * 4 + LANE / 16],
+						 B[LANE / 16 * 16 + LANE % 16], c, 0, 0, 0);
 	for (int v = 0; v < 4; v++)
 		D[(4 * v + LANE / 16) * 16 + LANE % 16] = (float)c[v];
 }

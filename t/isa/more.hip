@@ -76,8 +76,8 @@ extern "C" __global__ void flushes(const float *x, const float *y, float *z)
 	z[64 + i] = x[i] / y[i];
 	z[128 + i] = x[i] + y[i];
 }
-extern "C" __global__ __launch_bounds__(64) void bytes(const unsigned char *b, const short *s, unsigned char *ob,
-						       short *os, long *l)
+extern "C" __global__ __launch_bounds__(64) void bytes(const unsigned char *b, const short *s,
+						       unsigned char *ob, short *os, long *l)
 {
 	__shared__ long t[64];
 	__shared__ unsigned char u[128];

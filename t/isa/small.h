@@ -26,11 +26,11 @@
 #define BDIM_X (unsigned)__builtin_amdgcn_workgroup_size_x()
 #define BDIM_Y (unsigned)__builtin_amdgcn_workgroup_size_y()
 #define GDIM_X (__builtin_amdgcn_grid_size_x() / BDIM_X)
-#define SYNC                                                                                       \
-	do {                                                                                       \
-		__builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");                             \
-		__builtin_amdgcn_s_barrier();                                                      \
-		__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");                             \
+#define SYNC                                                           \
+	do {                                                           \
+		__builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); \
+		__builtin_amdgcn_s_barrier();                          \
+		__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup"); \
 	} while (0)
 #define atomicAdd(p, v) __hip_atomic_fetch_add(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
 #define atomicMax(p, v) __hip_atomic_fetch_max(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
