@@ -12,6 +12,7 @@
 
 #include "bin/tool.h"
 #include "lib/collect/collect.h"
+#include "lib/collect/window.h"
 #include "lib/hip/entry.h"
 #include "lib/preload/ring.h"
 #include "lib/stream/select.h"
@@ -52,6 +53,8 @@ static const char usage[] =
     "  --min-free N      stop recording when less is free (256M)\n"
     "  --no-audit        do without LD_AUDIT: HIP bound by dlsym or from DEEPBIND\n"
     "                    libraries is not recorded\n"
+    "  --window SECONDS  at the end, keep the calls of the last SECONDS and what they\n"
+    "                    depend on\n"
     "  -h, --help; --version\n"
     "\n"
     "Exit code: COMMAND's; 128+N when signal N ended it; 125 own failure;\n"
@@ -69,7 +72,8 @@ enum {
 	O_FREE,
 	O_NO_AUDIT,
 	O_ONLY,
-	O_GATE
+	O_GATE,
+	O_WINDOW
 };
 static const struct option longs[] = {{"recover", required_argument, NULL, O_RECOVER},
 				      {"hsa-regions", no_argument, NULL, O_HSA},
@@ -82,6 +86,7 @@ static const struct option longs[] = {{"recover", required_argument, NULL, O_REC
 				      {"min-free", required_argument, NULL, O_FREE},
 				      {"no-audit", no_argument, NULL, O_NO_AUDIT},
 				      {"profiler-gate", no_argument, NULL, O_GATE},
+				      {"window", required_argument, NULL, O_WINDOW},
 				      {"only", required_argument, NULL, O_ONLY},
 				      {0}};
 
@@ -115,6 +120,17 @@ static uint64_t bytes_option(const char *what, const char *text)
 	if (v > UINT64_MAX >> shift)
 		tool_misuse("%s: too large: %s", what, text);
 	return v << shift;
+}
+
+/* In ns, at least one. */
+static uint64_t seconds_option(const char *what, const char *text)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(v > 0) || v > 1e9)
+		tool_misuse("%s: not a number of seconds: %s", what, text);
+	return v < 1e-9 ? 1 : (uint64_t)(v * 1e9);
 }
 
 /* Of several, a call has to fit one. */
@@ -472,6 +488,7 @@ int main(int argc, char **argv)
 {
 	const char *out = NULL, *blobs = NULL, *recovered = NULL;
 	struct hrr_buf only = {0};
+	uint64_t window = 0; /* ns; 0: all */
 	struct hrr_collect_options opt = {.fd = -1,
 					  .ring_size = HRR_RING_DEFAULT,
 					  .host_limit = (uint64_t)64 << 20,
@@ -527,6 +544,9 @@ int main(int argc, char **argv)
 		case O_MAX:
 			opt.max_bytes = bytes_option("--max-bytes", optarg);
 			break;
+		case O_WINDOW:
+			window = seconds_option("--window", optarg);
+			break;
 		case O_GATE:
 			opt.options |= HRR_OPT_GATE;
 			break;
@@ -551,6 +571,10 @@ int main(int argc, char **argv)
 	if (strcmp(device, "emu") != 0 && strcmp(device, "rocm") != 0)
 		tool_misuse("-d: emu or rocm, not %s", device);
 	bool stream = out != NULL && strcmp(out, "-") == 0;
+	if (window != 0 && stream)
+		tool_misuse("--window needs an archive: what stays is known at the end");
+	if (window != 0 && (opt.only != NULL || (opt.options & HRR_OPT_GATE) != 0))
+		tool_misuse("--window does not go with --only or --profiler-gate");
 	if (blobs != NULL && !stream)
 		tool_misuse("-b goes with -o -");
 
@@ -581,6 +605,8 @@ int main(int argc, char **argv)
 	struct hrr_collect_summary sum;
 	hrr_collect_summary(s.collect, &sum);
 	hrr_collect_close(s.collect);
+	uint64_t windowed = 0;
+	char text[64];
 	bool left = rmdir(s.scratch) != 0 && errno != ENOENT;
 	if (failed)
 		tool_say(argv[optind], 0, "cannot be run: %s", strerror(err));
@@ -593,6 +619,17 @@ int main(int argc, char **argv)
 	}
 	if (sum.processes == 0 && s.own_blobs)
 		rmdir(s.dir);
+	if (window != 0 && (left || rc < 0)) {
+		tool_say(s.dir, 0, "everything is kept: %s",
+			 left ? "a process runs on" : "not all of it could be written");
+	} else if (window != 0) {
+		rc = hrr_collect_window(s.dir, window, &windowed, &diag);
+		if (rc < 0)
+			tool_say_diag(&diag);
+		else if (!quiet)
+			tool_say(s.dir, 0, "%s kept by --window",
+				 count(windowed, "call", text, sizeof text));
+	}
 	if (s.archive != NULL &&
 	    hrr_archive_state(s.archive, sum.cut || left ? "cut" : "complete", &diag) < 0)
 		tool_die_diag(&diag);

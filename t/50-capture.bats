@@ -341,6 +341,35 @@ calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.call
 	[ "$(events a.hrr | tail -1 | jq -r .end)" = complete ]
 }
 
+@test "capture: --window keeps the last part and what it depends on" {
+	run_sep hrr-capture --window 1 -o a.hrr -- "$STUB/calls" window 20
+	status_is 0
+	err_has "a.hrr: 3 calls kept by --window"
+	[ "$(events a.hrr | jq -c 'select(.seq)|[.seq,.api,.dir]' | tr '\n' ' ')" = \
+		'[2,"hipMalloc",null] [23,"hipMemcpy","h2d"] [24,"hipMemcpy","d2h"] ' ]
+	[ "$(events a.hrr | jq -c 'select(.output).output')" = 24 ]
+	[ "$(events a.hrr | tail -1 | jq -c '[.end,.calls,.outputs]')" = '["filtered",3,1]' ]
+	[ "$(find a.hrr/blobs -type f | wc -l)" -eq 1 ]
+	[ -z "$(find a.hrr -name '*.window')" ]
+	[ "$(stat -c %a a.hrr/pid-*/events.jsonl)" = 600 ]
+	[ "$(jq -r .state a.hrr/manifest.json)" = complete ]
+	run_sep hrr-capture -q --window 1e6 -o b.hrr -- "$STUB/calls" copies 2
+	status_is 0
+	[ "$(events b.hrr | tail -1 | jq -r .end)" = complete ]
+}
+
+@test "capture: --window with what it cannot go with is misuse" {
+	local how
+	for how in "0:not a number of seconds" "x:not a number of seconds" "1 -o -:needs an archive" \
+		"1 --only @copy:does not go with --only" "1 --profiler-gate:does not go with --only"; do
+		# shellcheck disable=SC2086
+		run_sep hrr-capture --window ${how%%:*} touch ran
+		status_is 125
+		err_has "${how#*:}"
+		[ ! -e ran ]
+	done
+}
+
 @test "capture: calls that are not recorded are counted" {
 	run_sep hrr-capture -o a.hrr -- "$STUB/calls" array
 	status_is 0

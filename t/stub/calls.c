@@ -303,6 +303,21 @@ int main(int argc, char **argv)
 			hipStreamSynchronize(s);
 		return 0;
 	}
+	if (strcmp(what, "window") == 0) { /* much, a pause, a little */
+		static char bytes[100];
+		void *a, *b;
+		hipMalloc(&a, 100);
+		hipMalloc(&b, 100);
+		for (long i = 0; i < n; i++) {
+			memset(bytes, (int)i, sizeof bytes);
+			hipMemcpy(a, bytes, 100, hipMemcpyHostToDevice);
+		}
+		usleep(1500000);
+		memset(bytes, 'b', sizeof bytes);
+		hipMemcpy(b, bytes, 100, hipMemcpyHostToDevice);
+		hipMemcpy(bytes, b, 100, hipMemcpyDeviceToHost);
+		return 0;
+	}
 	if (strcmp(what, "hostfn") == 0) { /* copies from memory that a host function may write */
 		static char pageable[64];
 		void *p, *d;
