@@ -322,6 +322,26 @@ calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.call
 	done
 }
 
+@test "capture: --recover goes on with --only" {
+	hrr-capture -q --only dir=d2h -o a.hrr -- "$STUB/calls" copies 100000 100 &
+	local c=$! i
+	for i in $(seq 200); do
+		grep -q '"seq"' a.hrr/pid-*/events.jsonl 2>/dev/null && break
+		sleep 0.05
+	done
+	kill -9 "$c"
+	for i in $(seq 200); do # the program runs on, and ends
+		pgrep -f "^$STUB/calls copies 100000 100" >/dev/null || break
+		sleep 0.05
+	done
+	run_sep hrr-capture -q --recover a.hrr
+	status_is 0
+	[ "$(events a.hrr | jq -c 'select(.seq).dir' | sort -u)" = '"d2h"' ]
+	[ "$(events a.hrr | grep -c '"seq"')" -gt 0 ]
+	[ "$(events a.hrr | jq -c 'select(.seq).seq' )" = "$(events a.hrr | jq -c 'select(.output).output')" ]
+	[ "$(events a.hrr | tail -1 | jq .calls)" = "$(events a.hrr | grep -c '"seq"')" ]
+}
+
 @test "capture: --profiler-gate writes what lies between start and stop" {
 	run_sep hrr-capture -q --profiler-gate -o a.hrr -- "$STUB/marks"
 	status_is 0

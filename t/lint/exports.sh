@@ -26,10 +26,11 @@ compare() {
 
 hrr=$BUILD/lib/hrr
 if [ -e "$hrr/libhrr-preload.so" ]; then
-	# And the HSA calls by which memory appears that HIP never sees.
+	# And the HSA calls by which memory appears that HIP never sees, and the marks of roctx.
 	{
 		cat "$BUILD/gen/preload_names.txt"
 		defined "$hrr/libhrr-preload.so" | grep -E '^hsa_(amd_)?memory_'
+		printf 'roctx%s\n' MarkA RangePushA RangePop RangeStartA RangeStop
 	} >"$tmp/names"
 	compare "$hrr/libhrr-preload.so" "$tmp/names"
 fi
