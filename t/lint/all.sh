@@ -25,10 +25,10 @@ sources() {
 	done
 }
 
-format() { sources '\.(c|h|hip)$' | grep -vE '^t/data/|^lib/preload/tramp.h' | xargs -r clang-format --dry-run -Werror; }
+format() { sources '\.(c|h|hip)$' | grep -vE '^t/(data|isa)/|^lib/preload/tramp.h' | xargs -r clang-format --dry-run -Werror; }
 shell() {
 	sources '(^|/)[^/]*\.sh$|^t/runtest$|^t/wrap/|^\.ci/run$' | xargs -r shellcheck &&
-		sources '^t/[^/]*\.(bats|bash)$' | xargs -r shellcheck -s bats -e SC2154,SC2030,SC2031,SC2034,SC1091
+		sources '^t/[^/]*\.(bats|bash)$' | xargs -r shellcheck -s bats -e SC2154,SC2030,SC2031,SC2034,SC1091,SC2094,SC2209,SC2283
 }
 manuals() { sources '^man/.*\.[157]$' | xargs -r mandoc -T lint -W warning; }
 # shellcheck disable=SC2016 # for the inner shell

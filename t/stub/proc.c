@@ -5,7 +5,8 @@
 
 int main(int argc, char **argv)
 {
-	void *h = dlopen(argc > 1 ? argv[1] : "libamdhip64.so.6", RTLD_NOW | RTLD_LOCAL), *fn = NULL;
+	void *h = dlopen(argc > 1 ? argv[1] : "libamdhip64.so.6", RTLD_NOW | RTLD_LOCAL),
+	     *fn = NULL;
 	int (*get)(const char *, void **, int, uint64_t, int *), found, count = 0;
 
 	if (h == NULL) {
