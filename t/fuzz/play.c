@@ -131,7 +131,13 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static volatile sig_atomic_t child;
+static volatile sig_atomic_t child, stop;
+
+static void on_term(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
 
 static void on_alarm(int sig)
 {
@@ -152,6 +158,8 @@ static struct outcome play(const char *prog, const char *dir, const char *err)
 	argv[n++] = "emu";
 	argv[n++] = "--watchdog";
 	argv[n++] = "10";
+	argv[n++] = "--max-host-bytes";
+	argv[n++] = "268435456";
 	if (fuzz_rand(2) == 0)
 		argv[n++] = "-k";
 	if (fuzz_rand(4) == 0)
@@ -163,7 +171,7 @@ static struct outcome play(const char *prog, const char *dir, const char *err)
 	double start = now();
 	pid_t pid = fork();
 	if (pid == 0) {
-		struct rlimit none = {0, 0}, file = {64 << 20, 64 << 20};
+		struct rlimit none = {0, 0}, file = {1 << 30, 1 << 30};
 		setpgid(0, 0);
 		setrlimit(RLIMIT_CORE, &none);
 		setrlimit(RLIMIT_FSIZE, &file);
@@ -233,6 +241,8 @@ int main(int argc, char **argv)
 	setenv("UBSAN_OPTIONS", "print_stacktrace=1:exitcode=99", 0);
 	struct sigaction sa = {.sa_handler = on_alarm};
 	sigaction(SIGALRM, &sa, NULL);
+	sa.sa_handler = on_term; /* ends with the figures so far */
+	sigaction(SIGTERM, &sa, NULL);
 	mkdir(folder, 0700);
 	path_to(err, folder, "run.err");
 	for (int i = 0; i < n; i++) {
@@ -246,7 +256,7 @@ int main(int argc, char **argv)
 			put_blob(dir, &a[i].blobs[k]);
 	}
 	uint64_t done = 0;
-	for (; done < runs && now() < end; done++, seed++) {
+	for (; done < runs && now() < end && !stop; done++, seed++) {
 		fuzz_seed(seed);
 		size_t which = fuzz_rand((uint64_t)n);
 		fuzz_mutate(&a[which], &events, &blob);
