@@ -27,6 +27,14 @@ answers() {
 	err_has "is no code object: offload bundle: an entry reaches out of the bundle"
 }
 
+@test "hrr-play: null where a handle has to be" {
+	need_emu
+	need_prog hrr-play
+	run_sep hrr-play -k -d emu "$ROOT/t/data/fuzz/found/null-handles.hrr"
+	status_is 1
+	err_has "executable 0x0 was not instantiated"
+}
+
 @test "hrr-play: the archive that is damaged below plays as it is" {
 	need_emu
 	need_prog hrr-play

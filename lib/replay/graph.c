@@ -324,7 +324,7 @@ int hrr_do_graph_exec_update(struct hrr_replay *r, struct hrr_event *ev)
 	if (rc < 0 || h == NULL)
 		return rc;
 	h = hrr_held_find(&r->held[HRR_H_EXEC], ev->w[0]);
-	return hrr_graph_merge(r, h->info, from);
+	return h != NULL && h->info != NULL ? hrr_graph_merge(r, h->info, from) : 0;
 }
 
 /*
@@ -386,7 +386,9 @@ int hrr_do_graph_launch(struct hrr_replay *r, struct hrr_event *ev)
 		rc = hrr_stream(r, ev, ev->w[1], spt, &stream);
 	if (rc < 0)
 		return rc;
-	struct hrr_graph *x = h->info;
+	struct hrr_graph *x = h != NULL ? h->info : NULL;
+	if (x == NULL) /* null, or an executable whose destruction failed */
+		return hrr_fail(r, "executable 0x%llx was not instantiated", LLU(ev->w[0]));
 	if (x->bad[0] != '\0')
 		return hrr_refuse(r, "graph 0x%llx (executable 0x%llx) is not launched: %s",
 				  LLU(x->exec_source), LLU(ev->w[0]), x->bad);

@@ -492,6 +492,8 @@ int hrr_do_module_unload(struct hrr_replay *r, struct hrr_event *ev)
 	if (rc < 0)
 		return rc;
 	struct hrr_held *h = hrr_held_find(&r->held[HRR_H_MODULE], recorded);
+	if (h == NULL)
+		return hrr_fail(r, "its module is null");
 	struct hrr_module *m = h->info;
 	struct owned o = {.owner = recorded};
 	while (o.found = NULL, hrr_ranges_each(r->map, find_owned, &o) != 0)

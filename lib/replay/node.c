@@ -356,6 +356,8 @@ int hrr_do_graph_find(struct hrr_replay *r, struct hrr_event *ev)
 
 	if (rc < 0)
 		return rc;
+	if (h == NULL)
+		return hrr_fail(r, "its node is null");
 	int64_t want = (int64_t)(int32_t)ev->w[1], have = type_of(r, live);
 	h->extra = (uint32_t)want + 1;
 	if (want == have)

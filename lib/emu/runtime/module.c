@@ -191,7 +191,7 @@ void module_free(struct module *m)
 		hrr_codeobj_close(&i->co);
 		free(i);
 	}
-	if (m->opened && m->broken == hipSuccess)
+	if (m->opened) /* broken, it may be open all the same */
 		hrr_bundle_close(&m->bundle);
 	free(m->owned);
 	free(m);
