@@ -338,7 +338,11 @@ calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.call
 	status_is 0
 	[ "$(events a.hrr | jq -c 'select(.seq).dir' | sort -u)" = '"d2h"' ]
 	[ "$(events a.hrr | grep -c '"seq"')" -gt 0 ]
-	[ "$(events a.hrr | jq -c 'select(.seq).seq' )" = "$(events a.hrr | jq -c 'select(.output).output')" ]
+	events a.hrr | jq -c 'select(.seq).seq' >calls
+	events a.hrr | jq -c 'select(.output).output' >outputs
+	# With nobody to read, recording may end between the last call and its output.
+	i=$(($(wc -l <calls) - 1))
+	[ "$(head -n "$i" calls)" = "$(head -n "$i" outputs)" ]
 	[ "$(events a.hrr | tail -1 | jq .calls)" = "$(events a.hrr | grep -c '"seq"')" ]
 }
 
