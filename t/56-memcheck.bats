@@ -234,7 +234,7 @@ check() {
 	no_out
 	normal <.err | head -6 >got
 	cat >want <<-END
-		hrr-play: run.hrr:9: call 7 (hipLaunchKernel): _Z5scalePfi: store of 4 bytes (global) at X
+		hrr-play: run.hrr:10: call 7 (hipLaunchKernel): _Z5scalePfi: store of 4 bytes (global) at X
 		  pc: global_store_dword
 		  source bad_pastend.hip:$(here bad_pastend)
 		  workgroup (4,0,0) wave 0 lane 0 work-item (0,0,0); 1 lane
@@ -247,7 +247,7 @@ check() {
 	need_cmd jq
 	[ "$(jq -c 'select(.outcome == "memory") | [.line, .seq, .api, .kernel, .access, .space, .bytes, .instruction[:18],
 		(.file | split("/")[-1]), .sourceLine, .workgroup, .workitem, .wave, .lane, .lanes]' results)" = \
-		"[9,7,\"hipLaunchKernel\",\"_Z5scalePfi\",\"store\",\"global\",4,\"global_store_dword\",\"bad_pastend.hip\",$(here bad_pastend),[4,0,0],[0,0,0],0,0,1]" ] ||
+		"[10,7,\"hipLaunchKernel\",\"_Z5scalePfi\",\"store\",\"global\",4,\"global_store_dword\",\"bad_pastend.hip\",$(here bad_pastend),[4,0,0],[0,0,0],0,0,1]" ] ||
 		{ cat results && false; }
 	[ "$(jq -c 'select(.verdict) | [.verdict, .exit, .memory, .accesses]' results)" = '["memory faults",1,1,1]' ] ||
 		{ tail -1 results && false; }

@@ -12,6 +12,7 @@ answers() {
 	need_prog hrr-play
 	local a n=0
 	for a in "$ROOT"/t/data/fuzz/found/*.hrr; do
+		[ -e "$a" ] || saw "$a is missing"
 		n=$((n + 1))
 		HRR_EMU_BUDGET=3000000 HRR_EMU_MEMORY=268435456 answers hrr-play -d emu --watchdog 10 "$a"
 		HRR_EMU_BUDGET=3000000 HRR_EMU_MEMORY=268435456 answers hrr-play -k -d emu --watchdog 10 "$a"
