@@ -39,4 +39,6 @@ man:
 # Objects of tests stay, so that what did not change is not built again.
 .PRECIOUS: $(BUILD)/obj/%.o
 
--include t/isa/coverage.mk
+# Per arch: instructions implemented, and exercised by a test. `make isa-coverage MISSING=1` lists the rest.
+isa-coverage: units
+	@BUILD=$(abspath $(BUILD)) sh t/isa/coverage.sh $(if $(MISSING),missing)
