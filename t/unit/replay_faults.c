@@ -12,7 +12,7 @@
 
 static void play(struct rig *g)
 {
-	unsigned char code[64] = "code";
+	unsigned char code[64] = "__CLANG_OFFLOAD_BUNDLE__"; /* empty: the fake looks no further */
 
 	rig_call(g, "hipSetDevice", "\"deviceId\":0}}");
 	rig_call(g, "hipMalloc", "\"ptr\":\"0x%llx\",\"size\":65536}}", LLU(D));
