@@ -36,6 +36,8 @@ try() {
 	esac >"$work/log" 2>&1 </dev/null
 	code=$?
 	cd "$root" || exit 2
+	# A crash is as red as can be, even before the first test.
+	[ "$code" -lt 128 ] || return 1
 	# No test that ran is no answer.
 	grep -q '^ok\|^not ok' "$work/log" || return 2
 	[ "$code" -eq 0 ] && ! grep -q '^not ok' "$work/log"
