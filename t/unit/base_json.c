@@ -57,12 +57,12 @@ static const char *const samples[] = {
     "{}",
     "[]",
     "{\"a\":1}",
-    "{\"seq\":7,\"t\":51234,\"dur\":812,\"tid\":4242,\"api\":\"hipMemcpy\",\"args\":{\"dst\":"
-    "\"0x7fbe01400000\",\"src\":\"0x55d0c0a0\",\"sizeBytes\":4096,\"kind\":"
-    "\"hipMemcpyHostToDevice\"},\"dir\":\"h2d\",\"blobs\":{\"src\":\"xxh128:"
-    "99aa06d3014798d86001c324468d497f\"}}",
-    "{\"kernel\":{\"grid\":[4,1,1],\"args\":[{\"offset\":0,\"hex\":\"00\"},{\"offset\":8,"
-    "\"ptr\":[0]}],\"x\":null,\"y\":true,\"z\":false},\"e\":{},\"f\":[],\"g\":[[],[{}]]}",
+    ("{\"seq\":7,\"t\":51234,\"dur\":812,\"tid\":4242,\"api\":\"hipMemcpy\",\"args\":{\"dst\":"
+     "\"0x7fbe01400000\",\"src\":\"0x55d0c0a0\",\"sizeBytes\":4096,\"kind\":"
+     "\"hipMemcpyHostToDevice\"},\"dir\":\"h2d\",\"blobs\":{\"src\":\"xxh128:"
+     "99aa06d3014798d86001c324468d497f\"}}"),
+    ("{\"kernel\":{\"grid\":[4,1,1],\"args\":[{\"offset\":0,\"hex\":\"00\"},{\"offset\":8,"
+     "\"ptr\":[0]}],\"x\":null,\"y\":true,\"z\":false},\"e\":{},\"f\":[],\"g\":[[],[{}]]}"),
     "{\"s\":\"a\\n\\\"b\\\\c\\/d\\t\",\"u\":\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"}",
     "{\"n\":[0,-1,123456789012345678,-5,10,9007199254740991]}",
 };

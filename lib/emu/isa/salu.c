@@ -91,14 +91,15 @@ static u64 sbfe_i64(u64 a, u32 b)
 		SCC = r_ != 0;         \
 		return NEXT_INST;      \
 	}
-#define SUC(name, spec, archs, expr, scc)                                                         \
-	FUNC(name)                                                                                \
-	{                                                                                         \
-		const u32 A_ = A, SCC_ = SCC, OLD_ = OLD, B_ = in->n_src > 1 ? B : 0, R = (expr); \
-		(void)A_, (void)B_, (void)SCC_, (void)OLD_;                                       \
-		w->s[in->ds] = R;                                                                 \
-		SCC = (scc) != 0;                                                                 \
-		return NEXT_INST;                                                                 \
+#define SUC(name, spec, archs, expr, scc)                                     \
+	FUNC(name)                                                            \
+	{                                                                     \
+		const u32 A_ = in->n_src > 0 ? A : 0, SCC_ = SCC, OLD_ = OLD, \
+			  B_ = in->n_src > 1 ? B : 0, R = (expr);             \
+		(void)A_, (void)B_, (void)SCC_, (void)OLD_;                   \
+		w->s[in->ds] = R;                                             \
+		SCC = (scc) != 0;                                             \
+		return NEXT_INST;                                             \
 	}
 #define SQ(name, spec, archs, expr)       \
 	FUNC(name)                        \
