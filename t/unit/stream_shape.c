@@ -6,21 +6,23 @@
 #include "t/unit/tap.h"
 
 static const char *const samples[] = {
-    "{\"seq\":7,\"t\":51234,\"dur\":812,\"tid\":4242,\"api\":\"hipMemcpy\",\"args\":{\"dst\":"
-    "\"0x7fbe01400000\",\"src\":\"0x55d0c0a0\",\"sizeBytes\":4096,\"kind\":"
-    "\"hipMemcpyHostToDevice\"},\"dir\":\"h2d\",\"blobs\":{\"src\":\"xxh128:"
-    "99aa06d3014798d86001c324468d497f\"}}",
-    "{\"seq\":9,\"p\":2,\"t\":60111,\"dur\":5121,\"tid\":4242,\"api\":\"hipLaunchKernel\",\"args\":"
-    "{"
-    "\"numBlocks\":[4,1,1],\"x\":null,\"y\":true,\"z\":{},\"stream\":\"0x0\"},\"kernel\":{\"name\":"
-    "\"k\",\"args\":[{\"offset\":0,\"hex\":\"00\"},{\"offset\":8,\"hex\":\"0000\",\"ptr\":[0,8]}]}"
-    "}",
+    ("{\"seq\":7,\"t\":51234,\"dur\":812,\"tid\":4242,\"api\":\"hipMemcpy\",\"args\":{\"dst\":"
+     "\"0x7fbe01400000\",\"src\":\"0x55d0c0a0\",\"sizeBytes\":4096,\"kind\":"
+     "\"hipMemcpyHostToDevice\"},\"dir\":\"h2d\",\"blobs\":{\"src\":\"xxh128:"
+     "99aa06d3014798d86001c324468d497f\"}}"),
+    ("{\"seq\":9,\"p\":2,\"t\":60111,\"dur\":5121,\"tid\":4242,\"api\":\"hipLaunchKernel\","
+     "\"args\":"
+     "{"
+     "\"numBlocks\":[4,1,1],\"x\":null,\"y\":true,\"z\":{},\"stream\":\"0x0\"},\"kernel\":{"
+     "\"name\":"
+     "\"k\",\"args\":[{\"offset\":0,\"hex\":\"00\"},{\"offset\":8,\"hex\":\"0000\",\"ptr\":[0,8]}]}"
+     "}"),
     "{\"seq\":10,\"t\":1,\"dur\":21,\"tid\":4242,\"api\":\"hipDeviceSynchronize\",\"args\":{}}",
-    "{\"seq\":11,\"t\":1,\"dur\":21,\"tid\":4242,\"api\":\"hipFree\",\"ret\":\"hipErrorX\","
-    "\"args\":{"
-    "\"n\":-5}}",
-    "{\"seq\":12,\"t\":1,\"dur\":21,\"tid\":4242,\"api\":\"hipX\",\"ret\":3,\"args\":{},\"more\":"
-    "\"\"}",
+    ("{\"seq\":11,\"t\":1,\"dur\":21,\"tid\":4242,\"api\":\"hipFree\",\"ret\":\"hipErrorX\","
+     "\"args\":{"
+     "\"n\":-5}}"),
+    ("{\"seq\":12,\"t\":1,\"dur\":21,\"tid\":4242,\"api\":\"hipX\",\"ret\":3,\"args\":{},\"more\":"
+     "\"\"}"),
 };
 enum { N = sizeof samples / sizeof *samples };
 
