@@ -220,5 +220,6 @@ int main(void)
 		blocks();
 		numbers();
 	}
+	free(path);
 	return done_testing();
 }

@@ -507,7 +507,7 @@ int main(int argc, char **argv)
 	int n;
 
 	/* a worktree lies a folder deeper than a clone */
-	if (argc == 1 && opendir(root) == NULL)
+	if (argc == 1 && access(root, R_OK) != 0)
 		root = "../../shared/data/hrr";
 	n = scandir(root, &names, NULL, alphasort);
 	if (n < 0) {
