@@ -2,6 +2,7 @@
  * The samples beside the repository (../shared/data/hrr) against what was put into
  * them: every fact and every listed event of every archive, as the bytes are taken apart.
  */
+#include <unistd.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
