@@ -13,7 +13,7 @@ proto() {
 
 @test "hip.api: calls and structures are those of the HIP headers" {
   echo '#include <hip/hip_runtime_api.h>' | cc -E -D__HIP_PLATFORM_AMD__ -x c - >/dev/null 2>&1 ||
-    skip "no HIP headers"
+    lacking "no HIP headers"
   proto "$ROOT/formats/hip.api"
   read -r calls structs <counts
   [ "$calls" -ge 250 ]
@@ -22,7 +22,7 @@ proto() {
 
 @test "hip.api: a wrong parameter or offset is seen" {
   echo '#include <hip/hip_runtime_api.h>' | cc -E -D__HIP_PLATFORM_AMD__ -x c - >/dev/null 2>&1 ||
-    skip "no HIP headers"
+    lacking "no HIP headers"
   sed 's/^hipMalloc ptr:>dev size:size /hipMalloc ptr:>dev /' "$ROOT/formats/hip.api" >one
   run proto one
   [ "$status" -ne 0 ]

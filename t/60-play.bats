@@ -324,7 +324,7 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 		}
 	END
 	name=$(jq -r 'select(.kernel)|.kernel.name' "$(events)" | head -1)
-	hipcc --genco --offload-arch="${HRR_T_ARCH:-gfx90a}" -O3 k.hip -o k.hsaco 2>/dev/null || skip "hipcc does not build"
+	hipcc --genco --offload-arch="${HRR_T_ARCH:-gfx90a}" -O3 k.hip -o k.hsaco 2>/dev/null || lacking "hipcc does not build"
 	play --replace-kernel "$name=k.hsaco" run.hrr
 	status_is 1
 	err_has "(f32 -1)"

@@ -78,7 +78,7 @@ record() {
 		awk -v n="$1" 'BEGIN { for (i = 100; i < n; i++) printf "{\"seq\":%d,\"t\":%d,\"dur\":1,\"tid\":1,\"api\":\"hipDeviceGetAttribute\",\"args\":{\"pi\":1,\"attr\":\"hipDeviceAttributeWarpSize\",\"deviceId\":0}}\n", i, i }'
 	}
 	rss() { /usr/bin/time -f %M hrr-play $DEV -q - 2>&1 >/dev/null | tail -1; }
-	[ -x /usr/bin/time ] || skip "no time"
+	[ -x /usr/bin/time ] || lacking "no time"
 	a=$(many 20000 | rss)
 	b=$(many 400000 | rss)
 	echo "$a KB, $b KB"
