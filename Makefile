@@ -24,6 +24,8 @@ SAN := $(SAN_$(CONFIG))
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(BUILD)/gen -DHRR_VERSION='"$(VERSION)"'
 CFLAGS += -std=c11 -fPIC -fvisibility=hidden -fno-strict-aliasing $(OPT) $(WARN) $(SAN)
 LDFLAGS += $(SAN) -Wl,--as-needed
+# One short line a step; V=1 shows the commands.
+say = $(if $(filter 1,$(V)),,@echo '  $(1) $@';)
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(FOLDER_CFLAGS) -MMD -MP
 
 # --- sources: a new file in a folder is picked up by itself -----------------
@@ -59,7 +61,7 @@ all: $(LIB) $(PROGS:%=$(BUILD)/bin/%) $(SHARED)
 
 help:
 	@echo 'targets: deps demo all test check-asan fault lint bench fuzz isa-coverage install uninstall clean'
-	@echo 'settings: CONFIG=gcc|clang|asan|tsan BUILD=DIR PREFIX=DIR DESTDIR=DIR DEVICE=emu|rocm'
+	@echo 'settings: CONFIG=gcc|clang|asan|tsan BUILD=DIR PREFIX=DIR DESTDIR=DIR DEVICE=emu|rocm V=1'
 
 deps:
 	sh t/deps.sh
@@ -67,53 +69,62 @@ deps:
 # --- generated --------------------------------------------------------------
 $(GEN) &: formats/hip.api formats/gen.awk
 	@mkdir -p $(BUILD)/gen
-	awk -f formats/gen.awk -v out=$(BUILD)/gen formats/hip.api
+	$(call say,GEN)awk -f formats/gen.awk -v out=$(BUILD)/gen formats/hip.api
 
 # --- objects ----------------------------------------------------------------
 # gcc puts 64-byte aligned arrays on a fake stack that is aligned to 32: none for the vectors there.
-$(BUILD)/obj/lib/emu/isa/%.o: FOLDER_CFLAGS := $(if $(SAN),$(if $(filter gcc,$(CC)),--param asan-use-after-return=0),-O3) -fno-math-errno -ffp-contract=off -frounding-math
-$(BUILD)/obj/%.o: %.c | $(GEN)
+ISA_CFLAGS := $(if $(SAN),$(if $(filter gcc,$(CC)),--param asan-use-after-return=0),-O3) -fno-math-errno -ffp-contract=off -frounding-math
+$(BUILD)/obj/lib/emu/isa/%.o: FOLDER_CFLAGS := $(ISA_CFLAGS)
+# Other flags than those of the last build: everything is compiled again.
+FLAGS := $(lastword $(CC)) $(CPPFLAGS) $(CFLAGS) $(ISA_CFLAGS)
+ifneq ($(file <$(BUILD)/obj/flags),$(FLAGS))
+.PHONY: $(BUILD)/obj/flags
+endif
+$(BUILD)/obj/flags:
 	@mkdir -p $(@D)
-	$(COMPILE) -c -o $@ $<
+	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
+$(BUILD)/obj/%.o: %.c $(BUILD)/obj/flags | $(GEN)
+	@mkdir -p $(@D)
+	$(call say,CC )$(COMPILE) -c -o $@ $<
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.S
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -c -o $@ $<
+	$(call say,AS )$(CC) $(CPPFLAGS) -c -o $@ $<
 
 $(LIB): $(call obj,$(LIB_SRC))
 	@mkdir -p $(@D)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR )ar rcs $@ $^
 
 $(BUILD)/bin/%: $(BUILD)/obj/bin/%.o $(call obj,$(BIN_SHARED_SRC)) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm
+	$(call say,LD )$(CC) $(LDFLAGS) -o $@ $^ -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm
 
 # --- shared objects ---------------------------------------------------------
 $(L)/libhrr-preload.so: $(call obj,$(PRELOAD_SRC) $(IN_PROGRAM_SRC)) $(BUILD)/obj/gen/preload_tramp.o
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ -lzstd -lz -ldl -lpthread
+	$(call say,LD )$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ -lzstd -lz -ldl -lpthread
 # In a namespace of its own, so without libc; a sanitizer's run time cannot live there.
 $(BUILD)/obj/lib/preload/audit.o: FOLDER_CFLAGS := -fno-builtin -fno-sanitize=all -fno-stack-protector
 $(L)/libhrr-audit.so: $(call obj,lib/preload/audit.c)
 	@mkdir -p $(@D)
-	$(CC) -shared -nostdlib -Wl,-z,defs -o $@ $^
+	$(call say,LD )$(CC) -shared -nostdlib -Wl,-z,defs -o $@ $^
 $(L)/libhrr-emu.so: $(call obj,$(ISA_SRC) $(RUNTIME_SRC) $(IN_PROGRAM_SRC))
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-soname,libhrr-emu.so -o $@ $^ -lzstd -lz -ldl -lpthread -lm
+	$(call say,LD )$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-soname,libhrr-emu.so -o $@ $^ -lzstd -lz -ldl -lpthread -lm
 $(L)/emu/libamdhip64.so.%: lib/emu/standin/hip.S $(L)/libhrr-emu.so $(GEN)
 	@mkdir -p $(@D)
-	$(CC) -shared $(CPPFLAGS) -DMAJOR=$* -o $@ $< -nostdlib -Wl,-soname,libamdhip64.so.$* \
+	$(call say,LD )$(CC) -shared $(CPPFLAGS) -DMAJOR=$* -o $@ $< -nostdlib -Wl,-soname,libamdhip64.so.$* \
 		-Wl,--version-script=$(BUILD)/gen/emu_versions.map -Wl,-rpath,'$$ORIGIN/..' -L$(L) -l:libhrr-emu.so
 	@[ $* != 5 ] || ln -sf libamdhip64.so.5 $(@D)/libamdhip64.so
 $(L)/emu/libhsa-runtime64.so.1: lib/emu/standin/hsa.S lib/emu/standin/hsa_names.inc lib/emu/standin/hsa.map $(L)/libhrr-emu.so
 	@mkdir -p $(@D)
-	$(CC) -shared $(CPPFLAGS) -o $@ $< -nostdlib -Wl,-soname,libhsa-runtime64.so.1 \
+	$(call say,LD )$(CC) -shared $(CPPFLAGS) -o $@ $< -nostdlib -Wl,-soname,libhsa-runtime64.so.1 \
 		-Wl,--version-script=lib/emu/standin/hsa.map -Wl,-rpath,'$$ORIGIN/..' -L$(L) -l:libhrr-emu.so
 
 # --- tests ------------------------------------------------------------------
 $(BUILD)/t/unit/%: $(BUILD)/obj/t/unit/%.o $(call obj,$(ISA_SRC)) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm
+	$(call say,LD )$(CC) $(LDFLAGS) -o $@ $^ -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm
 # These see the CPU run time through its stand-ins.
 $(patsubst %,$(BUILD)/t/unit/%,$(filter emu_%,$(UNITS))): | $(L)/libhrr-emu.so $(STANDINS)
 units: $(UNITS:%=$(BUILD)/t/unit/%)

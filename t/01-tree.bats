@@ -52,6 +52,17 @@ synopsis() {
 	status_is 0
 }
 
+@test "tree: other compiler flags compile again, the same ones do not" {
+	local o=$T/b/obj/lib/base/range.o
+	make() { env -u MAKEFLAGS -u MAKEOVERRIDES make -s -C "$ROOT" CONFIG=gcc CC=gcc BUILD="$T/b" "$@"; }
+	make "$o"
+	make -q "$o"
+	run_sep make -q OPT=-O1 "$o"
+	status_is 1
+	make OPT=-O1 "$o"
+	make -q OPT=-O1 "$o"
+}
+
 @test "every program: -h is on stdout, fits 80 columns and exits 0" {
 	for p in $(programs); do
 		run_sep "$p" -h

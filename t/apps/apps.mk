@@ -35,10 +35,10 @@ endif
 
 $(APP_HIP:%=$(APPS)/%): $(APPS)/%: t/apps/%.hip t/apps/app.h t/apps/hsapool.h
 	@mkdir -p $(@D)
-	$(HIPCC) $(APP_FLAGS) $(APP_FLAGS_$*) $(if $(filter bad_%,$*),$(APP_FLAGS_bad)) -o $@ $< $(APP_LIBS_$*)
+	$(call say,HIP)$(HIPCC) $(APP_FLAGS) $(APP_FLAGS_$*) $(if $(filter bad_%,$*),$(APP_FLAGS_bad)) -o $@ $< $(APP_LIBS_$*)
 $(APP_C:%=$(APPS)/%): $(APPS)/%: t/apps/%.c t/apps/app.h t/apps/hsapool.h
 	@mkdir -p $(@D)
-	gcc $(APP_CFLAGS) -o $@ $< $(if $(filter dlopen,$*),-ldl,$(HIP_LIB) -lamdhip64) $(APP_LIBS_$*)
+	$(call say,CC )gcc $(APP_CFLAGS) -o $@ $< $(if $(filter dlopen,$*),-ldl,$(HIP_LIB) -lamdhip64) $(APP_LIBS_$*)
 $(APPS)/%.hsaco: t/apps/%.hip
 	@mkdir -p $(@D)
-	$(HIPCC) --genco --offload-arch=$(APP_ARCH) -O3 -o $@ $<
+	$(call say,HIP)$(HIPCC) --genco --offload-arch=$(APP_ARCH) -O3 -o $@ $<
