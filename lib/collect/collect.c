@@ -281,13 +281,14 @@ void process_flush(struct process *p)
 	uint32_t slot = 1 - p->slot;
 	for (uint32_t i = 0; i < p->n_q; i++)
 		if (p->q[i].ring != NULL)
-			p->q[i].ring->printed[slot] = p->q[i].rd;
+			p->q[i].ring->mark[slot] = queue_mark(&p->q[i]);
 	p->ctl->progress[slot] =
 	    (struct hrr_progress){.written = p->written,
 				  .next = p->next,
 				  .calls = p->calls,
 				  .outputs = p->outputs,
 				  .regions = p->regions,
+				  .known = p->known_written,
 				  .gate = p->gate,
 				  .group = p->group != NULL ? (uint32_t)(p->group - p->q) + 1 : 0};
 	atomic_store_explicit(&p->ctl->settled, slot, memory_order_release);

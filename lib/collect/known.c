@@ -37,7 +37,10 @@ void learn_object(struct process *p, const struct hrr_rec *r)
 		return;
 	x->known = store_bytes(p, &o->b, o + 1, &x->id);
 	if (x->known)
-		known_note(p, HRR_R_OBJECT, o->object, &x->id, NULL, NULL);
+		known_note(p,
+			   &(struct saved){.what = SAVED_OBJECT,
+					   .u.object = {.number = o->object, .id = x->id}},
+			   NULL);
 }
 
 void known_object(struct process *p, uint64_t number, const struct hrr_id *id)
@@ -79,7 +82,7 @@ void learn_kernel(struct process *p, const struct hrr_rec *r)
 		hrr_buf_addf(&x->head, ",\"object\":\"%s\"", id);
 	}
 	x->known = true;
-	known_note(p, HRR_R_KERNEL, 0, NULL, NULL, r);
+	known_note(p, &(struct saved){.what = SAVED_KERNEL}, r);
 }
 
 void learn_range(struct process *p, uint64_t base, uint64_t size, uint64_t kind, bool add)
@@ -88,7 +91,8 @@ void learn_range(struct process *p, uint64_t base, uint64_t size, uint64_t kind,
 		p->ranges = hrr_ranges_new();
 	if (p->ranges == NULL)
 		return;
-	known_note(p, HRR_R_RANGE, 0, NULL, (const uint64_t[4]){base, size, kind, add}, NULL);
+	known_note(p, &(struct saved){.what = SAVED_RANGE, .u.range = {base, size, kind, add}},
+		   NULL);
 	if (add)
 		hrr_ranges_add(p->ranges, base, size, (void *)(uintptr_t)kind);
 	else
@@ -98,6 +102,40 @@ void learn_range(struct process *p, uint64_t base, uint64_t size, uint64_t kind,
 bool is_address(const struct process *p, uint64_t word)
 {
 	return p->ranges != NULL && hrr_ranges_find(p->ranges, word) != NULL;
+}
+
+void pending_add(struct process *p, const struct pending *x)
+{
+	struct pending *y = malloc(sizeof *y);
+
+	known_note(p,
+		   &(struct saved){.what = SAVED_PENDING,
+				   .u.pending = {x->call, x->node, x->addr, x->size, x->t, x->tid}},
+		   NULL);
+	if (y == NULL)
+		return;
+	*y = *x;
+	y->next = NULL;
+	*p->pending_last = y;
+	p->pending_last = &y->next;
+}
+
+void pending_del(struct process *p, uint64_t call, uint64_t node, uint64_t addr)
+{
+	for (struct pending **pp = &p->pending; *pp != NULL; pp = &(*pp)->next) {
+		struct pending *y = *pp;
+		if (y->call != call || y->node != node || y->addr != addr)
+			continue;
+		known_note(p,
+			   &(struct saved){.what = SAVED_RESOLVED,
+					   .u.pending = {.call = call, .node = node, .addr = addr}},
+			   NULL);
+		*pp = y->next;
+		if (y->next == NULL)
+			p->pending_last = pp;
+		free(y);
+		return;
+	}
 }
 
 void known_release(struct process *p)

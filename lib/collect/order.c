@@ -134,8 +134,9 @@ static bool take_call(struct process *p, struct queue *q, bool final)
 	return true;
 }
 
-static void add_gap(struct process *p, uint64_t seq)
+void add_gap(struct process *p, uint64_t seq)
 {
+	known_note(p, &(struct saved){.what = SAVED_GAP, .u.gap = seq}, NULL);
 	if (p->n_gaps == p->cap_gaps) {
 		size_t cap = p->cap_gaps ? p->cap_gaps * 2 : 16;
 		uint64_t *g = realloc(p->gaps, cap * sizeof *g);
@@ -201,6 +202,9 @@ int process_drain(struct process *p, bool final)
 	if (final)
 		limit = NONE / 2 - 1;
 	open_rings(p, atomic_load_explicit(&p->ctl->rings, memory_order_acquire));
+	if (p->regroup != 0 && p->regroup <= p->n_q && p->q[p->regroup - 1].ring != NULL)
+		p->group = &p->q[p->regroup - 1];
+	p->regroup = 0;
 	for (uint32_t i = 0; i < p->n_q; i++) {
 		struct queue *q = &p->q[i];
 		q->key = NONE;

@@ -222,18 +222,13 @@ static void remember(struct process *p, struct queue *q, const struct hrr_rec *r
 			memcpy(v, att_data(a), 32);
 			learn_range(p, v[0], v[1], v[2], v[3] != 0);
 		} else if (a->tag == HRR_A_PENDING && a->len >= 24) {
-			struct pending *y = calloc(1, sizeof *y);
-			if (y == NULL)
-				continue;
 			memcpy(v, att_data(a), 24);
-			y->call = r->seq;
-			y->node = v[0];
-			y->addr = v[1];
-			y->size = v[2];
-			y->t = r->t + r->dur;
-			y->tid = q->tid;
-			*p->pending_last = y;
-			p->pending_last = &y->next;
+			pending_add(p, &(struct pending){.call = r->seq,
+							 .node = v[0],
+							 .addr = v[1],
+							 .size = v[2],
+							 .t = r->t + r->dur,
+							 .tid = q->tid});
 		}
 	}
 }
@@ -300,20 +295,6 @@ void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, boo
 		remember(p, q, r, &x);
 }
 
-static void resolved(struct process *p, const struct hrr_rec_output *o)
-{
-	for (struct pending **pp = &p->pending; *pp != NULL; pp = &(*pp)->next) {
-		struct pending *y = *pp;
-		if (y->call != o->call || y->node != o->node || y->addr != o->b.addr)
-			continue;
-		*pp = y->next;
-		if (y->next == NULL)
-			p->pending_last = pp;
-		free(y);
-		return;
-	}
-}
-
 void print_output(struct process *p, struct queue *q, const struct hrr_rec *r)
 {
 	const struct hrr_rec_output *o = (const struct hrr_rec_output *)(const void *)r;
@@ -330,7 +311,7 @@ void print_output(struct process *p, struct queue *q, const struct hrr_rec *r)
 				     .pitch = o->pitch,
 				     .slice = o->slice};
 
-	resolved(p, o);
+	pending_del(p, o->call, o->node, o->b.addr);
 	if (!only_wants_output(p, w.seq)) {
 		drop_bytes(p, &o->b);
 		return;
@@ -350,7 +331,7 @@ void print_unknown(struct process *p, const struct pending *y, const char *why)
 				     .seq = out_seq(p, y->call),
 				     .node = y->node != 0 ? (int64_t)out_seq(p, y->node) : -1,
 				     .t = y->t,
-				     .tid = y->tid,
+				     .tid = (uint32_t)y->tid,
 				     .addr = y->addr,
 				     .size = y->size,
 				     .unknown = true,

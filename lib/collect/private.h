@@ -28,10 +28,11 @@ struct queue {
 	size_t spill_cap;
 	uint64_t spill_from, spill_end;
 	struct hrr_buf entered; /* the ENTER record without number whose LEAVE has not come */
+	uint64_t entered_at;	/* its position, from which the ring is kept while it is near */
 	uint64_t key;		/* order of the record at rd, see order.c */
 	bool damaged;
 };
-/* slot: which printed[] to go on from; -1: from the beginning. */
+/* slot: which mark to go on from; -1: from the beginning. */
 int queue_open(struct queue *q, const char *path, const char *spill_path, int slot);
 void queue_close(struct queue *q);
 /* The record at position pos (whole and below head), or NULL: not there yet. */
@@ -41,6 +42,8 @@ const struct hrr_rec *queue_peek(struct queue *q);
 void queue_next(struct queue *q, const struct hrr_rec *r);
 /* Makes room in the ring though its records cannot be used yet. */
 int queue_spill(struct queue *q, const char *path);
+/* Where it stands, for a reader that goes on. */
+struct hrr_mark queue_mark(const struct queue *q);
 /* Lines up to rd are written out: gives their space back. */
 void queue_settle(struct queue *q);
 
@@ -58,7 +61,7 @@ struct kernel {
 struct pending {
 	struct pending *next;
 	uint64_t call, node, addr, size, t;
-	uint32_t tid;
+	uint64_t tid;
 };
 
 struct process {
@@ -85,6 +88,9 @@ struct process {
 	uint64_t calls, outputs, regions, lost, lost_bytes, not_recorded;
 	struct hrr_buf known; /* to be appended to pI.known */
 	int known_fd;
+	uint64_t known_written; /* bytes of it */
+	bool known_lost;	/* it could not be written: it ends there */
+	uint32_t regroup;	/* recovered: ring whose group is not over, + 1 */
 	struct object *objects;
 	uint64_t n_objects;
 	struct kernel *kernels;
@@ -117,6 +123,7 @@ struct hrr_collect {
 };
 
 /* --- order.c --- */
+void add_gap(struct process *p, uint64_t seq);
 uint64_t out_seq(const struct process *p, uint64_t seq);
 /* 1: something was taken. final: the process is dead and nothing more can come. */
 int process_drain(struct process *p, bool final);
@@ -125,6 +132,8 @@ int process_drain(struct process *p, bool final);
 void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, bool returned);
 void print_output(struct process *p, struct queue *q, const struct hrr_rec *r);
 void print_unknown(struct process *p, const struct pending *x, const char *why);
+void pending_add(struct process *p, const struct pending *x);
+void pending_del(struct process *p, uint64_t call, uint64_t node, uint64_t addr);
 void print_runtime(struct process *p, const struct hrr_rec *r);
 void print_marker(struct process *p, struct queue *q, const struct hrr_rec *r);
 
@@ -170,8 +179,34 @@ void known_object(struct process *p, uint64_t number, const struct hrr_id *id);
 void known_release(struct process *p);
 
 /* --- recover.c --- */
-void known_note(struct process *p, uint32_t what, uint64_t number, const struct hrr_id *id,
-		const uint64_t range[4], const struct hrr_rec *r);
+/* What a reader that goes on has to know, as it stands in pI.known. */
+struct saved {
+	uint32_t size; /* of all, a multiple of 8 */
+	uint32_t what; /* enum saved_what */
+	union {
+		struct {
+			uint64_t number;
+			struct hrr_id id;
+		} object;
+		struct {
+			uint64_t base, bytes, kind, add;
+		} range;
+		struct { /* of struct pending */
+			uint64_t call, node, addr, size, t, tid;
+		} pending;
+		uint64_t gap;
+	} u;
+};
+enum saved_what {
+	SAVED_OBJECT,
+	SAVED_KERNEL, /* its record behind */
+	SAVED_RANGE,
+	SAVED_PENDING,
+	SAVED_RESOLVED, /* of it call, node and addr */
+	SAVED_GAP
+};
+/* r: the record to put behind, or NULL. */
+void known_note(struct process *p, const struct saved *s, const struct hrr_rec *r);
 void known_save(struct process *p);
 int recover_stream(struct process *p);
 

@@ -8,6 +8,44 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static bool is_there(const struct queue *q, uint64_t pos)
+{
+	return pos >= (q->spill_end != 0
+			   ? q->spill_from
+			   : atomic_load_explicit(&q->ring->tail, memory_order_relaxed));
+}
+
+/* The ENTER at pos, which a reader before us had stepped over. */
+static void reenter(struct queue *q, uint64_t pos)
+{
+	const struct hrr_rec *r = NULL;
+
+	if (is_there(q, pos))
+		r = queue_at(q, pos);
+	if (r != NULL && r->type == HRR_R_ENTER && r->seq == 0) {
+		q->entered_at = pos;
+		hrr_buf_add(&q->entered, r, r->size);
+	}
+	q->damaged = false;
+}
+
+/* From where on the ring is still needed. A thread inside a call writes little behind its ENTER. */
+static uint64_t kept_from(const struct queue *q)
+{
+	bool kept = q->entered.len != 0 && q->rd - q->entered_at <= q->size / 8 &&
+		    is_there(q, q->entered_at);
+
+	return kept ? q->entered_at : q->rd;
+}
+
+struct hrr_mark queue_mark(const struct queue *q)
+{
+	uint64_t from = kept_from(q);
+
+	return (struct hrr_mark){
+	    .printed = q->rd, .entered = from != q->rd ? from + 1 : 0, .tid = q->tid};
+}
+
 int queue_open(struct queue *q, const char *path, const char *spill_path, int slot)
 {
 	struct stat st;
@@ -34,7 +72,9 @@ int queue_open(struct queue *q, const char *path, const char *spill_path, int sl
 		return -EINVAL;
 	}
 	*q = (struct queue){.ring = r, .size = r->size, .spill_fd = -1};
-	q->rd = slot >= 0 ? r->printed[slot] : 0;
+	const struct hrr_mark mark = slot >= 0 ? r->mark[slot] : (struct hrr_mark){0};
+	q->rd = mark.printed;
+	q->tid = mark.tid;
 	if (slot >= 0 && r->spilled > q->rd) {
 		int s = open(spill_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 		size_t n = r->spilled - r->spill_from;
@@ -52,6 +92,8 @@ int queue_open(struct queue *q, const char *path, const char *spill_path, int sl
 			q->spill_fd = s;
 	}
 	q->head = q->rd;
+	if (mark.entered != 0 && mark.entered <= q->rd)
+		reenter(q, mark.entered - 1);
 	return 0;
 }
 
@@ -102,6 +144,7 @@ const struct hrr_rec *queue_peek(struct queue *q)
 			q->tid = (uint32_t)r->ret;
 		} else if (r->type == HRR_R_ENTER && r->seq == 0) {
 			q->entered.len = 0;
+			q->entered_at = q->rd;
 			hrr_buf_add(&q->entered, r, r->size);
 		} else if (r->type != HRR_R_PAD) {
 			return r;
@@ -140,7 +183,7 @@ static int write_all(int fd, const void *data, size_t n)
 
 int queue_spill(struct queue *q, const char *path)
 {
-	uint64_t from = q->spill_end != 0 ? q->spill_end : q->rd;
+	uint64_t from = q->spill_end != 0 ? q->spill_end : kept_from(q);
 	uint64_t n = q->head - from;
 
 	if (n == 0 || q->damaged)
@@ -152,8 +195,8 @@ int queue_spill(struct queue *q, const char *path)
 	if (q->spill_end == 0) {
 		if (ftruncate(q->spill_fd, 0) < 0 || lseek(q->spill_fd, 0, SEEK_SET) < 0)
 			return -errno;
-		q->spill_from = q->rd;
-		q->ring->spill_from = q->rd;
+		q->spill_from = from;
+		q->ring->spill_from = from;
 	}
 	const unsigned char *data = hrr_ring_data(q->ring);
 	uint64_t off = from & (q->size - 1), first = q->size - off < n ? q->size - off : n;
@@ -181,5 +224,5 @@ int queue_spill(struct queue *q, const char *path)
 void queue_settle(struct queue *q)
 {
 	if (q->spill_end == 0)
-		atomic_store_explicit(&q->ring->tail, q->rd, memory_order_release);
+		atomic_store_explicit(&q->ring->tail, kept_from(q), memory_order_release);
 }

@@ -10,35 +10,16 @@
 
 /*
  * Going on where another hrr-capture was killed. Three things tell where that
- * is: `printed` in each ring (or its overflow file), the last whole line of
- * events.jsonl, and pI.known, to which every object, kernel and range is
- * appended before the ring gives up its record.
+ * is: the mark in each ring (or its overflow file), the length of
+ * events.jsonl, and pI.known, which has what the records up to there have taught.
  */
-struct saved {
-	uint32_t size;	 /* of all, a multiple of 8 */
-	uint32_t what;	 /* enum hrr_rec_type: OBJECT, KERNEL (its record behind), RANGE */
-	uint64_t number; /* object */
-	struct hrr_id id;
-	uint64_t base, bytes, kind, add; /* RANGE */
-};
-
-void known_note(struct process *p, uint32_t what, uint64_t number, const struct hrr_id *id,
-		const uint64_t range[4], const struct hrr_rec *r)
+void known_note(struct process *p, const struct saved *note, const struct hrr_rec *r)
 {
-	struct saved s = {.size = sizeof s, .what = what, .number = number};
+	struct saved s = *note;
 
-	if (p->restoring)
+	if (p->restoring || p->known_lost)
 		return;
-	if (id != NULL)
-		s.id = *id;
-	if (range != NULL) {
-		s.base = range[0];
-		s.bytes = range[1];
-		s.kind = range[2];
-		s.add = range[3];
-	}
-	if (r != NULL)
-		s.size += r->size;
+	s.size = sizeof s + (r != NULL ? r->size : 0);
 	hrr_buf_add(&p->known, &s, sizeof s);
 	if (r != NULL)
 		hrr_buf_add(&p->known, r, r->size);
@@ -55,9 +36,12 @@ void known_save(struct process *p)
 		p->known_fd =
 		    open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	}
-	if (p->known_fd >=
-	    0) /* a help for recovery only: what does not fit is not missed otherwise */
-		(void)!write(p->known_fd, p->known.data, p->known.len);
+	/* A help for recovery only: what does not fit is not missed otherwise. */
+	if (p->known_fd >= 0 &&
+	    write(p->known_fd, p->known.data, p->known.len) == (ssize_t)p->known.len)
+		p->known_written += p->known.len;
+	else
+		p->known_lost = true;
 	p->known.len = 0;
 }
 
@@ -83,30 +67,60 @@ static int read_file(const char *path, struct hrr_buf *b)
 	}
 }
 
-static void restore_known(struct process *p)
+static void restore(struct process *p, const struct saved *s, const struct hrr_rec *r)
+{
+	switch (s->what) {
+	case SAVED_OBJECT:
+		known_object(p, s->u.object.number, &s->u.object.id);
+		break;
+	case SAVED_KERNEL:
+		if (s->size >= sizeof *s + sizeof(struct hrr_rec_kernel) &&
+		    r->size == s->size - sizeof *s)
+			learn_kernel(p, r);
+		break;
+	case SAVED_RANGE:
+		learn_range(p, s->u.range.base, s->u.range.bytes, s->u.range.kind,
+			    s->u.range.add != 0);
+		break;
+	case SAVED_PENDING:
+		pending_add(p, &(struct pending){.call = s->u.pending.call,
+						 .node = s->u.pending.node,
+						 .addr = s->u.pending.addr,
+						 .size = s->u.pending.size,
+						 .t = s->u.pending.t,
+						 .tid = s->u.pending.tid});
+		break;
+	case SAVED_RESOLVED:
+		pending_del(p, s->u.pending.call, s->u.pending.node, s->u.pending.addr);
+		break;
+	case SAVED_GAP:
+		add_gap(p, s->u.gap);
+		break;
+	default:
+		break;
+	}
+}
+
+/* What stands behind the length that goes with the marks comes again, with its records. */
+static void restore_known(struct process *p, uint64_t length)
 {
 	struct hrr_buf b = {0};
 	char path[4352];
 	struct saved s;
 
 	process_path(p, "known", UINT32_MAX, path, sizeof path);
-	if (read_file(path, &b) < 0)
+	if (read_file(path, &b) < 0 || truncate(path, (off_t)length) < 0)
 		b.len = 0;
+	if (b.len > length)
+		b.len = length;
+	p->known_written = b.len;
+	p->known_lost = b.len != length;
 	p->restoring = true;
 	for (size_t at = 0; at + sizeof s <= b.len; at += s.size) {
 		memcpy(&s, b.data + at, sizeof s);
 		if (s.size < sizeof s || s.size % 8 != 0 || s.size > b.len - at)
 			break;
-		const struct hrr_rec *r =
-		    (const struct hrr_rec *)(const void *)(b.data + at + sizeof s);
-		if (s.what == HRR_R_OBJECT)
-			known_object(p, s.number, &s.id);
-		else if (s.what == HRR_R_RANGE)
-			learn_range(p, s.base, s.bytes, s.kind, s.add != 0);
-		else if (s.what == HRR_R_KERNEL &&
-			 s.size >= sizeof s + sizeof(struct hrr_rec_kernel) &&
-			 r->size == s.size - sizeof s)
-			learn_kernel(p, r);
+		restore(p, &s, (const struct hrr_rec *)(const void *)(b.data + at + sizeof s));
 	}
 	p->restoring = false;
 	hrr_buf_release(&b);
@@ -134,6 +148,7 @@ static int resume(struct process *p, const char *path)
 	p->outputs = x->outputs;
 	p->regions = x->regions;
 	p->gate = x->gate != 0;
+	p->regroup = x->group;
 	return 0;
 }
 
@@ -166,6 +181,6 @@ int recover_stream(struct process *p)
 			hrr_diag_set(&diag, rc, "cannot go on with %s: %s", path, strerror(-rc));
 		fail_output(c, &diag);
 	}
-	restore_known(p);
+	restore_known(p, p->ctl->progress[p->slot].known);
 	return 0;
 }

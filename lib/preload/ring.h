@@ -26,13 +26,13 @@
  * gives space back through tail.
  *
  * For hrr-capture --recover: how far lines have been written out stands twice,
- * in printed[i] of each ring and progress[i] of ctl, and ctl's `settled` says
+ * in mark[i] of each ring and progress[i] of ctl, and ctl's `settled` says
  * which i is good; the other one may be half written.
  */
 #define HRR_HUB_MAGIC 0x3130627568727268ull
 #define HRR_CTL_MAGIC 0x31306c7463727268ull
 #define HRR_RING_MAGIC 0x3130676e69727268ull
-#define HRR_RING_VERSION 2
+#define HRR_RING_VERSION 3
 #define HRR_ENV_DIR "HRR_CAPTURE_DIR"
 
 #define HRR_RING_HEADER 4096
@@ -82,6 +82,7 @@ struct hrr_progress {
 	uint64_t written; /* bytes of events.jsonl */
 	uint64_t next;	  /* number of the next call */
 	uint64_t calls, outputs, regions;
+	uint64_t known; /* bytes of pI.known */
 	uint32_t gate;	/* inside hipProfilerStart..Stop */
 	uint32_t group; /* ring whose group is not over, + 1; 0: none */
 };
@@ -109,6 +110,12 @@ struct hrr_ctl {
 	_Alignas(64) _Atomic uint64_t not_recorded[HRR_API_COUNT];
 };
 
+struct hrr_mark {
+	uint64_t printed; /* lines of all before are written */
+	uint64_t entered; /* + 1: where the ENTER stands whose LEAVE is to come; 0: none */
+	uint32_t tid;	  /* of the records from here on */
+};
+
 struct hrr_ring {
 	_Atomic uint64_t magic;
 	uint32_t version;
@@ -116,7 +123,7 @@ struct hrr_ring {
 	uint64_t size;
 	_Alignas(64) _Atomic uint64_t head;
 	_Alignas(64) _Atomic uint64_t tail;
-	uint64_t printed[2];
+	struct hrr_mark mark[2];
 	uint64_t spilled; /* the overflow file holds [spill_from, spilled) */
 	uint64_t spill_from;
 };

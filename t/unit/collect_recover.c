@@ -1,0 +1,166 @@
+/* A reader that is killed, and another that goes on where it was. */
+#include "t/unit/rings.h"
+
+static void killed(struct fixture *f)
+{
+	hrr_collect_close(f->collect);
+	hrr_archive_close(f->archive);
+}
+
+static void go_on(struct fixture *f)
+{
+	struct hrr_diag diag = {0};
+
+	if (hrr_archive_reopen(&f->archive, dir, &diag) < 0) {
+		printf("# %s\n", diag.what);
+		exit(2);
+	}
+	struct hrr_collect_options opt = {.scratch = scratch,
+					  .archive = f->archive,
+					  .blobs = hrr_archive_blobs(f->archive),
+					  .blobs_name = "../blobs"};
+	if (hrr_collect_open(&f->collect, &opt, true, &diag) < 0) {
+		printf("# %s\n", diag.what);
+		exit(2);
+	}
+	while (hrr_collect_step(f->collect, NULL) > 0)
+		;
+}
+
+static void thread(struct fixture *f, unsigned ring, uint32_t tid)
+{
+	put(f->ring[ring], HRR_R_TID, 0, 0, sizeof(struct hrr_rec))->ret = tid;
+}
+
+/* A call whose output is on its way. */
+static void pending(struct fixture *f, unsigned ring, uint64_t seq, uint64_t addr)
+{
+	struct hrr_rec *r = put(f->ring[ring], HRR_R_LEAVE, seq, HRR_F_PENDING,
+				sizeof *r + sizeof(struct hrr_att) + 24);
+	struct hrr_att *a = (struct hrr_att *)(void *)(r + 1);
+
+	a->tag = HRR_A_PENDING;
+	a->len = 24;
+	memcpy(a + 1, (const uint64_t[3]){0, addr, 4}, 24);
+	if (f->ctl->seq < seq)
+		f->ctl->seq = seq;
+}
+
+/* How many lines of the stream hold text. */
+static int lines_with(const char *text)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	int n = 0;
+
+	snprintf(path, sizeof path, "%s/pid-%d/events.jsonl", dir, getpid());
+	FILE *in = fopen(path, "r");
+	while (in != NULL && getline(&line, &cap, in) > 0)
+		n += strstr(line, text) != NULL;
+	free(line);
+	if (in != NULL)
+		fclose(in);
+	return n;
+}
+
+static void group(void)
+{
+	struct fixture f;
+
+	start(&f, "group");
+	make_process(&f, true, 1);
+	thread(&f, 0, 77);
+	call(&f, 0, 1);
+	put(f.ring[0], HRR_R_LEAVE, 2, HRR_F_MORE, sizeof(struct hrr_rec));
+	f.ctl->seq = 2;
+	hrr_collect_step(f.collect, NULL);
+	is_str(stream(), "1 2 ", "a call is written, its output is still to come");
+	killed(&f);
+	output(&f, 0, 2);
+	put(f.ring[0], HRR_R_END, 0, 0, sizeof(struct hrr_rec));
+	call(&f, 0, 3);
+	f.ctl->start = 1;
+	go_on(&f);
+	stop(&f);
+	is_str(stream(), "1 2 o2 3 cut", "it comes when another reader goes on");
+	is(lines_with("\"tid\":77"), 4, "and each line has its thread");
+}
+
+static void inside(void)
+{
+	struct fixture f;
+
+	start(&f, "inside");
+	make_process(&f, true, 2);
+	thread(&f, 0, 77);
+	put(f.ring[0], HRR_R_ENTER, 0, 0, sizeof(struct hrr_rec));
+	thread(&f, 1, 78);
+	call(&f, 1, 1);
+	hrr_collect_step(f.collect, NULL);
+	call(&f, 1, 2);
+	hrr_collect_step(f.collect, NULL);
+	is_str(stream(), "1 2 ", "one thread is inside a call");
+	killed(&f);
+	f.ctl->start = 1;
+	go_on(&f);
+	stop(&f);
+	is_str(stream(), "1 2 3? cut", "that it never returned from is said by the next reader");
+}
+
+static void on_its_way(void)
+{
+	struct fixture f;
+
+	start(&f, "pending");
+	make_process(&f, true, 1);
+	pending(&f, 0, 1, 0x1000);
+	pending(&f, 0, 2, 0x2000);
+	put(f.ring[0], HRR_R_LEAVE, 3, HRR_F_MORE, sizeof(struct hrr_rec));
+	output(&f, 0, 1);
+	put(f.ring[0], HRR_R_END, 0, 0, sizeof(struct hrr_rec));
+	f.ctl->seq = 3;
+	hrr_collect_step(f.collect, NULL);
+	is_str(stream(), "1 2 3 o1 ", "one of two outputs has come");
+	killed(&f);
+	f.ctl->start = 1;
+	go_on(&f);
+	stop(&f);
+	is_str(stream(), "1 2 3 o1 o2 cut",
+	       "the other one is said to be unknown by the next reader");
+	is(lines_with("\"unknown\""), 1, "and only that");
+}
+
+/* What the first reader learned behind the place it is sure of must not count before its time. */
+static void known(void)
+{
+	struct fixture f;
+	char name[300];
+	struct stat st;
+
+	start(&f, "known");
+	make_process(&f, true, 1);
+	pending(&f, 0, 1, 0x1000);
+	hrr_collect_step(f.collect, NULL);
+	uint32_t settled = f.ctl->settled;
+	pending(&f, 0, 2, 0x2000);
+	hrr_collect_step(f.collect, NULL);
+	f.ctl->settled = settled; /* as if the kill had come before it was sure */
+	killed(&f);
+	f.ctl->start = 1;
+	snprintf(name, sizeof name, "%s/p0.known", scratch);
+	ok(stat(name, &st) == 0 && st.st_size > 0, "there is a file of what it knew");
+	go_on(&f);
+	stop(&f);
+	is_str(stream(), "1 2 o1 o2 cut", "each output is unknown once");
+}
+
+int main(void)
+{
+	rings_begin();
+	group();
+	inside();
+	on_its_way();
+	known();
+	rings_end();
+	return done_testing();
+}
