@@ -35,7 +35,9 @@ ISA_SRC := $(wildcard lib/emu/isa/*.c)
 RUNTIME_SRC := $(wildcard lib/emu/runtime/*.c)
 PRELOAD_SRC := $(filter-out lib/preload/audit.c,$(wildcard lib/preload/*.c))
 PROGS := $(patsubst bin/%.c,%,$(wildcard bin/hrr-*.c))
-BIN_SHARED_SRC := $(filter-out bin/hrr-%.c,$(wildcard bin/*.c))
+# bin/NAME_*.c are parts of hrr-NAME; what else is not hrr-NAME.c is shared by all programs.
+prog_parts = $(wildcard $(patsubst hrr-%,bin/%_*.c,$(1)))
+BIN_SHARED_SRC := $(filter-out bin/hrr-%.c $(foreach p,$(PROGS),$(call prog_parts,$(p))),$(wildcard bin/*.c))
 UNITS := $(patsubst t/unit/%.c,%,$(wildcard t/unit/*.c))
 
 # Tables written by formats/gen.awk out of formats/hip.api.
@@ -95,7 +97,8 @@ $(LIB): $(call obj,$(LIB_SRC))
 	@rm -f $@
 	$(call say,AR )ar rcs $@ $^
 
-$(BUILD)/bin/%: $(BUILD)/obj/bin/%.o $(call obj,$(BIN_SHARED_SRC)) $(LIB)
+.SECONDEXPANSION:
+$(BUILD)/bin/%: $(BUILD)/obj/bin/%.o $$(call obj,$$(call prog_parts,$$*)) $(call obj,$(BIN_SHARED_SRC)) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD )$(CC) $(LDFLAGS) -o $@ $^ -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm
 
