@@ -89,7 +89,7 @@ function ctype(    t) { # after role()
 	r = ++nrow
 	name[r] = f[1]; if (name[r] in rowno) die("twice: " name[r]); rowno[name[r]] = r
 	sym[r] = name[r]; ret[r] = "error"; typed[r] = 1; nparam[r] = 0
-	cls[r] = "misc"; ver[r] = ""; major[r] = 5; sync[r] = "none"; failc[r] = "reissue"; rel[r] = ""; why[r] = ""; noplay[r] = ""
+	cls[r] = "misc"; ver[r] = ""; major[r] = 5; sync[r] = "none"; failc[r] = "reissue"; rel[r] = ""; why[r] = ""; noplay[r] = ""; aside[r] = 0
 	id[r] = -1; id3[r] = -1; wire[r] = ""
 	for (i = 2; i <= np; i++) {
 		if (f[i] == "-") { typed[r] = 0; continue }
@@ -110,6 +110,7 @@ function ctype(    t) { # after role()
 		else if (key == "sync") sync[r] = v
 		else if (key == "fail") failc[r] = v
 		else if (key == "not") why[r] = v
+		else if (key == "aside") { why[r] = v; aside[r] = 1 }
 		else if (key == "noplay") noplay[r] = v
 		else if (key == "major") major[r] = v
 		else if (key == "id") id[r] = v
@@ -175,6 +176,27 @@ function fieldtype(k) {
 	else { ft = ct[k]; fsz = fal = 8 }
 }
 
+# A field's role without "[BY]", the field that counts an array it points to, into fby.
+function fieldrole(k) {
+	fby = ""
+	if (match(k, /\[[A-Za-z0-9_.]+\]$/)) { fby = substr(k, RSTART + 1, RLENGTH - 2); k = substr(k, 1, RSTART - 1) }
+	k = unarg(k)
+	if (fby == "") fieldtype(k)
+	else {
+		if (k == "struct") { if (!(kindarg in structno)) die("unknown structure " kindarg); ft = "struct " kindarg " *" }
+		else { fieldtype(k); ft = star(ft) }
+		farr = ""; fsz = fal = 8
+	}
+	return k
+}
+
+# Index from 0 of a field of a structure.
+function fieldno(s, f,    n, v, i) {
+	n = split(structf[s], v, " ")
+	for (i = 1; i <= n; i++) if (substr(v[i], 1, index(v[i], ":") - 1) == f) return i - 1
+	print "hip.api: " structname[s] ": no field " f > "/dev/stderr"; exit 1
+}
+
 function tabs(n,    t) { t = "\n"; while (n-- >= 0) t = t "\t"; return t }
 
 # A dot in a field's name opens a structure inside.
@@ -184,7 +206,7 @@ function write_struct(o, s,    n, v, i, off, pad, depth, d, np, p, open, fn, c, 
 	for (i = 1; i <= n; i++) {
 		c = index(v[i], ":"); at = index(v[i], "@")
 		fn = substr(v[i], 1, c - 1); fo = substr(v[i], at + 1) + 0
-		k = unarg(substr(v[i], c + 1, at - c - 1)); fieldtype(k)
+		k = fieldrole(substr(v[i], c + 1, at - c - 1))
 		np = split(fn, p, ".")
 		for (d = 0; d < depth && d < np - 1 && open[d + 1] == p[d + 1]; d++) ;
 		for (; depth > d; depth--) printf "%s} %s;", tabs(depth - 1), open[depth] > o
@@ -254,10 +276,12 @@ function write_table(    o, r, e, s, i, j, k, n, v, c, at, m, x, ci, ri, kk, eq,
 		if (n) printf "static const struct hrr_field fields_%s[] = {\n", structname[s] > o
 		for (i = 1; i <= n; i++) {
 			c = index(v[i], ":"); at = index(v[i], "@")
-			k = unarg(substr(v[i], c + 1, at - c - 1))
-			printf "\t{\"%s\", HRR_K_%s, %s, %s, %s, %s},\n", substr(v[i], 1, c - 1), (k in ishandle ? "HANDLE" : toupper(k)), \
+			k = fieldrole(substr(v[i], c + 1, at - c - 1))
+			kk = k in ishandle ? "HANDLE" : toupper(k)
+			printf "\t{\"%s\", HRR_K_%s, %s, %s, %s, %s, %s, HRR_K_%s, %d},\n", substr(v[i], 1, c - 1), (fby != "" ? "PTR" : kk), \
 				(k in ishandle ? "HRR_H_" toupper(k) : "HRR_H_NONE"), substr(v[i], at + 1), \
-				(k ~ /^(chars|bytes|ints)$/ ? kindarg : 1), (k == "enum" ? "&enum_" kindarg : "NULL") > o
+				(k ~ /^(chars|bytes|ints)$/ ? kindarg : 1), (k == "enum" ? "&enum_" kindarg : "NULL"), \
+				(k == "struct" ? "&struct_" kindarg : "NULL"), kk, (fby != "" ? fieldno(s, fby) : -1) > o
 		}
 		if (n) print "};" > o
 		printf "static const struct hrr_struct struct_%s = {\"%s\", %d, %d, %s};\n", structname[s], structname[s], structsize[s], n, (n ? "fields_" structname[s] : "NULL") > o
@@ -282,9 +306,9 @@ function write_table(    o, r, e, s, i, j, k, n, v, c, at, m, x, ci, ri, kk, eq,
 		ri = rel[r] == "*" ? -2 : -1
 		for (k = 1; k <= nparam[r]; k++) if (pname[r, k] == rel[r]) ri = k - 1
 		if (rel[r] != "" && ri == -1) { print "hip.api: " name[r] ": no parameter " rel[r] > "/dev/stderr"; exit 1 }
-		printf "\t[HRR_API_%s] = {\"%s\", \"%s\", %s, %d, HRR_RET_%s, HRR_CLASS_%s, HRR_SYNC_%s, HRR_FAIL_%s, %d, %d, %s, %s, %s},\n", name[r], name[r], sym[r], \
+		printf "\t[HRR_API_%s] = {\"%s\", \"%s\", %s, %d, HRR_RET_%s, HRR_CLASS_%s, HRR_SYNC_%s, HRR_FAIL_%s, %d, %d, %s, %s, %s, %s},\n", name[r], name[r], sym[r], \
 			(nparam[r] ? "params_" name[r] : "NULL"), nparam[r], toupper(ret[r]), toupper(cls[r]), toupper(sync[r]), toupper(failc[r]), ri, major[r], \
-			(typed[r] ? "true" : "false"), (why[r] == "" ? "NULL" : "\"" why[r] "\""), (noplay[r] == "" ? "NULL" : "\"" noplay[r] "\"") > o
+			(typed[r] ? "true" : "false"), (aside[r] ? "true" : "false"), (why[r] == "" ? "NULL" : "\"" why[r] "\""), (noplay[r] == "" ? "NULL" : "\"" noplay[r] "\"") > o
 	}
 	print "};\nconst char *const hrr_class_names[HRR_CLASS_COUNT] = {" > o
 	for (i = 1; i <= ncls; i++) printf "\t\"%s\",\n", clsname[i] > o

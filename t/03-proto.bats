@@ -33,3 +33,8 @@ proto() {
   run proto three
   [ "$status" -ne 0 ]
 }
+
+@test "hip.api: the manual of calls is what the table says" {
+  awk -f "$ROOT/formats/calls.awk" "$ROOT/formats/hip.api" >calls.7
+  cmp calls.7 "$ROOT/man/hrr-calls.7"
+}

@@ -423,11 +423,18 @@ static void write_end(struct process *p, bool cut)
 {
 	const char *names[HRR_API_COUNT];
 	uint64_t counts[HRR_API_COUNT];
-	size_t n = 0;
+	size_t n = 0, aside = HRR_API_COUNT; /* aside ones from the end */
 
+	for (int i = HRR_API_COUNT - 1; i >= 0; i--) {
+		uint64_t k = atomic_load(&p->ctl->not_recorded[i]);
+		if (k == 0 || !hrr_api_table[i].aside)
+			continue;
+		names[--aside] = hrr_api_table[i].name;
+		counts[aside] = k;
+	}
 	for (int i = 0; i < HRR_API_COUNT; i++) {
 		uint64_t k = atomic_load(&p->ctl->not_recorded[i]);
-		if (k == 0)
+		if (k == 0 || hrr_api_table[i].aside)
 			continue;
 		names[n] = hrr_api_table[i].name;
 		counts[n++] = k;
@@ -447,6 +454,9 @@ static void write_end(struct process *p, bool cut)
 				  .n_not_recorded = n,
 				  .not_recorded = names,
 				  .not_recorded_count = counts,
+				  .n_aside = HRR_API_COUNT - aside,
+				  .aside = names + aside,
+				  .aside_count = counts + aside,
 				  .lost = p->lost};
 	hrr_write_end(&p->out, &e);
 }

@@ -177,8 +177,51 @@ static void put_scalar(struct hrr_buf *b, int kind, const struct hrr_enum *en, u
 	}
 }
 
+static size_t width_of(int kind, const struct hrr_struct *st)
+{
+	return st != NULL ? st->size : scalar_size(kind);
+}
+
 static void put_struct(struct hrr_buf *b, const struct hrr_struct *st, const unsigned char *at,
-		       int major)
+		       int major, const struct atts *x, int param);
+
+static void put_elem(struct hrr_buf *b, int kind, const struct hrr_struct *st,
+		     const struct hrr_enum *en, const unsigned char *at, int major)
+{
+	if (st != NULL)
+		put_struct(b, st, at, major, NULL, -1);
+	else if (kind == HRR_K_DIM3)
+		put_dim3(b, at);
+	else
+		put_scalar(b, kind, en, word_at(at, scalar_size(kind)), major);
+}
+
+/* What a field of param's structure points to, or NULL: it was not recorded. */
+static const struct hrr_att *field_att(const struct atts *x, int param, int field)
+{
+	for (const struct hrr_att *a = x->first; a < x->end; a = att_next(a, x->end))
+		if (a->tag == HRR_A_FIELD && a->param == param && a->field == field)
+			return a;
+	return NULL;
+}
+
+static void put_array(struct hrr_buf *b, const struct hrr_field *f, const struct hrr_att *a,
+		      int major)
+{
+	size_t n = width_of(f->elem, f->st);
+
+	hrr_buf_addc(b, '[');
+	for (size_t i = 0; n != 0 && (i + 1) * n <= a->len; i++) {
+		if (i > 0)
+			hrr_buf_addc(b, ',');
+		put_elem(b, f->elem, f->st, f->en, att_data(a) + i * n, major);
+	}
+	hrr_buf_addc(b, ']');
+}
+
+/* x: the record's attachments, where fields point to arrays; NULL: they are left as addresses. */
+static void put_struct(struct hrr_buf *b, const struct hrr_struct *st, const unsigned char *at,
+		       int major, const struct atts *x, int param)
 {
 	bool first = true;
 
@@ -213,35 +256,27 @@ static void put_struct(struct hrr_buf *b, const struct hrr_struct *st, const uns
 		case HRR_K_DIM3:
 			put_dim3(b, v);
 			break;
-		default:
-			put_scalar(b, f->kind, f->en, word_at(v, scalar_size(f->kind)), major);
+		default: {
+			const struct hrr_att *a =
+			    f->by >= 0 && x != NULL ? field_att(x, param, i) : NULL;
+			if (a != NULL)
+				put_array(b, f, a, major);
+			else
+				put_scalar(b, f->kind, f->en, word_at(v, scalar_size(f->kind)),
+					   major);
 			break;
+		}
 		}
 	}
 	hrr_buf_addc(b, '}');
 }
 
-static size_t element(const struct hrr_param *p)
-{
-	return p->st != NULL ? p->st->size : scalar_size(p->kind);
-}
-
-static void put_element(struct hrr_buf *b, const struct hrr_param *p, const unsigned char *at,
-			int major)
-{
-	if (p->st != NULL)
-		put_struct(b, p->st, at, major);
-	else if (p->kind == HRR_K_DIM3)
-		put_dim3(b, at);
-	else
-		put_scalar(b, p->kind, p->en, word_at(at, scalar_size(p->kind)), major);
-}
-
 /* What is behind a pointer, as recorded; false: it is not known and the member is left out. */
-static bool put_pointee(struct hrr_buf *b, const struct hrr_param *p, const struct hrr_att *a,
+static bool put_pointee(struct hrr_buf *b, const struct hrr_param *p, const struct atts *x, int i,
 			int major)
 {
-	size_t n = element(p);
+	const struct hrr_att *a = x->value[i];
+	size_t n = width_of(p->kind, p->st);
 
 	if (p->kind == HRR_K_STR || p->kind == HRR_K_CHARS) {
 		hrr_json_put_str(b, (const char *)att_data(a), a->len);
@@ -249,16 +284,18 @@ static bool put_pointee(struct hrr_buf *b, const struct hrr_param *p, const stru
 		if (n == 0)
 			return false;
 		hrr_buf_addc(b, '[');
-		for (size_t i = 0; (i + 1) * n <= a->len; i++) {
-			if (i > 0)
+		for (size_t k = 0; (k + 1) * n <= a->len; k++) {
+			if (k > 0)
 				hrr_buf_addc(b, ',');
-			put_element(b, p, att_data(a) + i * n, major);
+			put_elem(b, p->kind, p->st, p->en, att_data(a) + k * n, major);
 		}
 		hrr_buf_addc(b, ']');
 	} else if (n == 0 || a->len < n) {
 		return false;
+	} else if (p->st != NULL) {
+		put_struct(b, p->st, att_data(a), major, x, i);
 	} else {
-		put_element(b, p, att_data(a), major);
+		put_elem(b, p->kind, NULL, p->en, att_data(a), major);
 	}
 	return true;
 }
@@ -295,7 +332,7 @@ void print_args(struct hrr_buf *b, const struct hrr_rec *r, const struct atts *x
 		else if (w == 0)
 			hrr_buf_add(b, "null", 4);
 		else
-			put = put_pointee(b, p, x->value[i], major);
+			put = put_pointee(b, p, x, (int)i, major);
 		if (put)
 			first = false;
 		else

@@ -77,12 +77,18 @@ struct hrr_enum {
 	const struct hrr_enumerator *values;
 };
 
+struct hrr_struct;
 struct hrr_field {
 	const char *name; /* nested fields with a dot: "srcPos.x" */
 	uint8_t kind, handle;
 	uint16_t offset;
 	uint16_t count; /* chars, bytes, ints: elements */
 	const struct hrr_enum *en;
+	/* Of a pointer (kind PTR) to an array: what its elements are. handle and en are theirs too.
+	 */
+	const struct hrr_struct *st;
+	uint8_t elem; /* kind */
+	int8_t by;    /* index of the field that counts them, or -1: no such pointer */
 };
 
 struct hrr_struct {
@@ -107,6 +113,7 @@ struct hrr_api_row {
 	int8_t release; /* parameter released; -1 none, -2 everything */
 	uint8_t major;	/* first HIP major that has it */
 	bool typed;
+	bool aside;		  /* not recorded, and nothing is missing without it */
 	const char *not_recorded; /* why, or NULL: recorded */
 	const char *not_played;	  /* why replay refuses it, or NULL */
 };

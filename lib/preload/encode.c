@@ -72,17 +72,44 @@ static void plan(void)
 	}
 }
 
-static void value(struct hrr_thread *t, unsigned param, const void *at, size_t n, bool trusted)
+static struct hrr_att *value(struct hrr_thread *t, unsigned param, const void *at, size_t n,
+			     bool trusted)
 {
-	unsigned char *keep = t->p;
 	unsigned char *d = hrr_b_att(t, HRR_A_VALUE, param, n);
 
 	if (d == NULL)
-		return;
-	if (trusted)
+		return NULL;
+	struct hrr_att *a = (struct hrr_att *)(void *)(d - sizeof *a);
+	if (trusted) {
 		memcpy(d, at, n);
-	else if (!hrr_copy_in(d, at, n))
-		t->p = keep;
+	} else if (!hrr_copy_in(d, at, n)) {
+		t->p = (unsigned char *)a; /* making room may have moved the record */
+		return NULL;
+	}
+	return a;
+}
+
+/* Arrays that a structure's fields point to, as the call was given them. box: the structure. */
+static void fields(struct hrr_thread *t, unsigned param, const struct hrr_struct *st,
+		   const unsigned char *box, bool trusted)
+{
+	for (unsigned i = 0; i < st->n; i++) {
+		const struct hrr_field *f = &st->fields[i];
+		uint64_t at, n = 0;
+		if (f->by < 0)
+			continue;
+		const struct hrr_field *by = &st->fields[f->by];
+		size_t each = hrr_elem_size(&(struct hrr_param){.kind = f->elem, .st = f->st});
+		memcpy(&at, box + f->offset, 8);
+		memcpy(&n, box + by->offset, hrr_elem_size(&(struct hrr_param){.kind = by->kind}));
+		if (at == 0 || n == 0 || each == 0 || n > MAX_ELEMENTS / each)
+			continue;
+		struct hrr_att *a = value(t, param, (const void *)(uintptr_t)at, n * each, trusted);
+		if (a != NULL) {
+			a->tag = HRR_A_FIELD;
+			a->field = (uint16_t)i;
+		}
+	}
 }
 
 static void string(struct hrr_thread *t, unsigned param, const char *s, bool trusted)
@@ -164,6 +191,8 @@ void hrr_encode_args(struct hrr_thread *t, const struct hrr_call *c, bool left)
 			break;
 		case OP_IN:
 			value(t, k, at, sizes[c->api][k], ok);
+			if (ok && row->params[k].kind == HRR_K_STRUCT)
+				fields(t, k, row->params[k].st, at, true);
 			break;
 		case OP_OUT:
 			if (ok)

@@ -51,6 +51,7 @@ bool hrr_launch_describe(enum hrr_api api, const uint64_t *a, struct hrr_launch_
 		l->params = (const uint64_t *)(uintptr_t)a[9];
 		break;
 	case HRR_API_hipExtModuleLaunchKernel:
+	case HRR_API_hipHccModuleLaunchKernel:
 		dims(l->grid, a[1], a[2], a[3]);
 		dims(l->block, a[4], a[5], a[6]);
 		l->lds = a[7];
@@ -58,6 +59,31 @@ bool hrr_launch_describe(enum hrr_api api, const uint64_t *a, struct hrr_launch_
 		l->params = (const uint64_t *)(uintptr_t)a[9];
 		l->extra = (const uint64_t *)(uintptr_t)a[10];
 		break;
+	case HRR_API_hipLaunchKernelExC: {
+		const struct hipLaunchConfig_t *p = (const void *)(uintptr_t)a[0];
+		if (p == NULL)
+			return false;
+		memcpy(l->grid, &p->gridDim, 12);
+		memcpy(l->block, &p->blockDim, 12);
+		l->lds = p->dynamicSmemBytes;
+		l->stream = hrr_stream_of(api, (uintptr_t)p->stream);
+		l->stub = a[1];
+		l->params = (const uint64_t *)(uintptr_t)a[2];
+		return true;
+	}
+	case HRR_API_hipDrvLaunchKernelEx: {
+		const struct HIP_LAUNCH_CONFIG *p = (const void *)(uintptr_t)a[0];
+		if (p == NULL)
+			return false;
+		dims(l->grid, p->gridDimX, p->gridDimY, p->gridDimZ);
+		dims(l->block, p->blockDimX, p->blockDimY, p->blockDimZ);
+		l->lds = p->sharedMemBytes;
+		l->stream = hrr_stream_of(api, (uintptr_t)p->hStream);
+		l->stub = a[1];
+		l->params = (const uint64_t *)(uintptr_t)a[2];
+		l->extra = (const uint64_t *)(uintptr_t)a[3];
+		return true;
+	}
 	case HRR_API_hipGraphAddKernelNode:
 	case HRR_API_hipGraphKernelNodeSetParams:
 	case HRR_API_hipGraphExecKernelNodeSetParams: {

@@ -180,13 +180,14 @@ enum hrr_att_tag {
 	HRR_A_PENDING, /* u64 node (seq, 0: none), address, size: an output that is still on its way
 			*/
 	HRR_A_RET,     /* the string returned */
-	HRR_A_RANGE    /* struct hrr_rec_range's tail: memory this call made known (u64 base, size,
+	HRR_A_RANGE,   /* struct hrr_rec_range's tail: memory this call made known (u64 base, size,
 			  kind) */
+	HRR_A_FIELD    /* what field `field` of the structure that `param` points to points to */
 };
 struct hrr_att {
 	uint32_t len; /* bytes behind this header, unpadded */
 	uint8_t tag, param;
-	uint16_t pad;
+	uint16_t field;
 };
 
 /* Bytes inline or in a payload file. */

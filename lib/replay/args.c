@@ -30,6 +30,26 @@ size_t hrr_kind_size(enum hrr_kind_of kind)
 	}
 }
 
+static int nibble(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool hrr_hex(const char *s, size_t len, unsigned char *to)
+{
+	for (size_t i = 0; i + 1 < len; i += 2) {
+		int hi = nibble(s[i]), lo = nibble(s[i + 1]);
+		if (hi < 0 || lo < 0)
+			return false;
+		to[i / 2] = (unsigned char)(hi << 4 | lo);
+	}
+	return true;
+}
+
 static int bad(struct hrr_replay *r, const char *name, const char *why)
 {
 	return hrr_fail(r, "argument %s: %s", name, why);
@@ -137,16 +157,67 @@ static int read_dim3(struct hrr_replay *r, const struct hrr_json *j, int node, c
 	return n == 3 ? 0 : bad(r, name, "is no [x,y,z]");
 }
 
+static int read_bytes(struct hrr_replay *r, const struct hrr_json *j, int node,
+		      const struct hrr_field *f, unsigned char *to)
+{
+	size_t len;
+	const char *s = hrr_json_raw(j, node, &len);
+
+	if (s == NULL || j->nodes[node].type != HRR_JSON_STRING || len != (size_t)f->count * 2)
+		return hrr_fail(r, "argument %s: no %u bytes in hex digits", f->name, f->count);
+	return hrr_hex(s, len, to) ? 0 : bad(r, f->name, "is no hex digits");
+}
+
+static int read_struct(struct hrr_replay *r, const struct hrr_json *j, int node,
+		       const struct hrr_struct *st, const char *name, unsigned char *box);
+
+/* Elements of an array one behind the other; st: structures. */
+static int read_elements(struct hrr_replay *r, const struct hrr_json *j, int node, const char *name,
+			 enum hrr_kind_of kind, const struct hrr_enum *en,
+			 const struct hrr_struct *st, uint64_t *ret)
+{
+	size_t n = hrr_json_count(j, node);
+	size_t each = st != NULL ? st->size : hrr_kind_size(kind);
+	int rc = 0;
+
+	if (n > HRR_MAX_COUNT)
+		return hrr_fail(r, "argument %s: %zu elements, more than %d", name, n,
+				HRR_MAX_COUNT);
+	unsigned char *box = hrr_scratch(r, (n + 1) * each), *at = box;
+	if (box == NULL)
+		return hrr_trouble(r, -ENOMEM, "out of memory");
+	for (uint32_t k = (uint32_t)node + 1; rc == 0 && k < j->nodes[node].next;
+	     k = j->nodes[k].next, at += each) {
+		uint64_t w = 0;
+		if (st != NULL) {
+			rc = read_struct(r, j, (int)k, st, name, at);
+			continue;
+		}
+		rc = read_word(r, j, (int)k, name, kind, en, &w);
+		memcpy(at, &w, each);
+	}
+	*ret = HRR_P(box);
+	return rc;
+}
+
 static int read_field(struct hrr_replay *r, const struct hrr_json *j, int node,
 		      const struct hrr_field *f, unsigned char *box)
 {
 	uint64_t w = 0;
 
+	if (f->by >= 0) { /* an address of the recorded program is never followed */
+		if (j->nodes[node].type != HRR_JSON_ARRAY)
+			return 0;
+		int rc = read_elements(r, j, node, f->name, f->elem, f->en, f->st, &w);
+		memcpy(box + f->offset, &w, 8);
+		return rc;
+	}
 	switch (f->kind) {
 	case HRR_K_DIM3:
 		return read_dim3(r, j, node, f->name, (uint32_t *)(void *)(box + f->offset));
-	case HRR_K_CHARS:
 	case HRR_K_BYTES:
+		return read_bytes(r, j, node, f, box + f->offset);
+	case HRR_K_CHARS:
 	case HRR_K_INTS:
 	case HRR_K_KPARAMS:
 	case HRR_K_EXTRA:
@@ -165,6 +236,27 @@ static bool key_is(const struct hrr_json *j, uint32_t k, const char *name)
 {
 	size_t n = j->nodes[k].len;
 	return strncmp(name, j->text + j->nodes[k].off, n) == 0 && name[n] == '\0';
+}
+
+/* No array has fewer elements than the field that counts them says. */
+static int counts_fit(struct hrr_replay *r, const struct hrr_json *j, int node,
+		      const struct hrr_struct *st, const char *name, const unsigned char *box)
+{
+	for (int i = 0; i < st->n; i++) {
+		const struct hrr_field *f = &st->fields[i];
+		if (f->by < 0)
+			continue;
+		int a = hrr_json_get(j, node, f->name);
+		bool array = a >= 0 && j->nodes[a].type == HRR_JSON_ARRAY;
+		uint64_t have = array ? hrr_json_count(j, a) : 0;
+		uint64_t want = hrr_field(st, box, st->fields[f->by].name);
+		/* Foreign streams have them elsewhere: the pointer is null then. */
+		if (want > have && (array || hrr_json_get(j, 0, "foreign") < 0))
+			return hrr_fail(r, "argument %s.%s: %llu elements, but %llu are needed",
+					name, f->name, (unsigned long long)have,
+					(unsigned long long)want);
+	}
+	return 0;
 }
 
 static int read_struct(struct hrr_replay *r, const struct hrr_json *j, int node,
@@ -186,35 +278,15 @@ static int read_struct(struct hrr_replay *r, const struct hrr_json *j, int node,
 		if (rc < 0)
 			return rc;
 	}
-	return 0;
+	return counts_fit(r, j, node, st, name, box);
 }
 
 /* An array parameter: elements one behind the other. */
 static int read_array(struct hrr_replay *r, const struct hrr_json *j, int node,
 		      const struct hrr_param *p, uint64_t *ret)
 {
-	size_t n = hrr_json_count(j, node);
-	size_t each = p->kind == HRR_K_STRUCT ? p->st->size : hrr_kind_size(p->kind);
-	int rc = 0;
-
-	if (n > HRR_MAX_COUNT)
-		return hrr_fail(r, "argument %s: %zu elements, more than %d", p->name, n,
-				HRR_MAX_COUNT);
-	unsigned char *box = hrr_scratch(r, (n + 1) * each), *at = box;
-	if (box == NULL)
-		return hrr_trouble(r, -ENOMEM, "out of memory");
-	for (uint32_t k = (uint32_t)node + 1; rc == 0 && k < j->nodes[node].next;
-	     k = j->nodes[k].next, at += each) {
-		uint64_t w = 0;
-		if (p->kind == HRR_K_STRUCT) {
-			rc = read_struct(r, j, (int)k, p->st, p->name, at);
-			continue;
-		}
-		rc = read_word(r, j, (int)k, p->name, p->kind, p->en, &w);
-		memcpy(at, &w, each);
-	}
-	*ret = HRR_P(box);
-	return rc;
+	return read_elements(r, j, node, p->name, p->kind, p->en,
+			     p->kind == HRR_K_STRUCT ? p->st : NULL, ret);
 }
 
 static int read_param(struct hrr_replay *r, const struct hrr_json *j, int node,

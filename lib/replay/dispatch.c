@@ -170,6 +170,8 @@ hrr_handler *hrr_handler_of(enum hrr_api api)
 {
 	const struct hrr_api_row *row = &hrr_api_table[api];
 
+	if (row->aside) /* a foreign stream may have it */
+		return hrr_do_ignored;
 	if (!row->typed || row->n_params > HRR_MAX_WORDS || row->not_played != NULL)
 		return NULL;
 	if (by_api[api] != NULL)

@@ -311,6 +311,8 @@ void hrr_scratch_release(struct hrr_replay *r);
 /* args.c: fills ev->w and ev->node. */
 int hrr_args_read(struct hrr_replay *r, struct hrr_event *ev);
 size_t hrr_kind_size(enum hrr_kind_of kind);
+/* len hex digits as len / 2 bytes; false: some are none. */
+bool hrr_hex(const char *s, size_t len, unsigned char *to);
 /* A named field of a struct box. */
 uint64_t hrr_field(const struct hrr_struct *st, const void *box, const char *name);
 void hrr_field_set(const struct hrr_struct *st, void *box, const char *name, uint64_t v);

@@ -65,15 +65,6 @@ static int read_dims(struct hrr_replay *r, const struct hrr_json *j, int node, c
 	return n == 3 ? 0 : hrr_fail(r, "\"kernel\": %s is no [x,y,z]", what);
 }
 
-static int nibble(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 struct arg {
 	uint64_t offset, size;
 	int hex, ptr;
@@ -117,14 +108,9 @@ static int arg_bytes(struct hrr_replay *r, const struct hrr_json *j, const struc
 	if (s == NULL || len != a->size * 2)
 		return hrr_fail(r, "argument at offset %llu: %llu bytes, but %zu hex digits",
 				LLU(a->offset), LLU(a->size), len);
-	for (size_t i = 0; i < a->size; i++) {
-		int hi = nibble(s[2 * i]), lo = nibble(s[2 * i + 1]);
-		if (hi < 0 || lo < 0)
-			return hrr_fail(r, "argument at offset %llu: no hex digits",
-					LLU(a->offset));
-		to[i] = (unsigned char)(hi << 4 | lo);
-	}
-	return 0;
+	return hrr_hex(s, len, to)
+		   ? 0
+		   : hrr_fail(r, "argument at offset %llu: no hex digits", LLU(a->offset));
 }
 
 static void use_mem(struct hrr_launch *l, struct hrr_mem *m)
@@ -293,6 +279,34 @@ static int event_arg(struct hrr_replay *r, struct hrr_event *ev, const char *nam
 	return hrr_handle(r, ev, HRR_H_EVENT, hrr_arg_of(ev, name), ret);
 }
 
+static const struct hipLaunchConfig_t *config_of(const struct hrr_event *ev)
+{
+	int i = hrr_api_param(ev->api, "config", 6);
+
+	/* Both kinds have stream and attributes at the same places. */
+	return i >= 0 ? (const void *)(uintptr_t)ev->w[i] : NULL;
+}
+
+/* Attributes that change what is launched, not only how fast it goes. */
+static int attributes(struct hrr_replay *r, const struct hrr_event *ev, bool *ret_cooperative)
+{
+	const struct hipLaunchConfig_t *c = config_of(ev);
+	uint32_t v[3];
+
+	*ret_cooperative = false;
+	if (c == NULL || c->attrs == NULL)
+		return 0;
+	for (unsigned i = 0; i < c->numAttrs; i++) {
+		memcpy(v, c->attrs[i].val, sizeof v);
+		if (c->attrs[i].id == hipLaunchAttributeCooperative)
+			*ret_cooperative = v[0] != 0;
+		else if (c->attrs[i].id == hipLaunchAttributeClusterDimension &&
+			 (v[0] > 1 || v[1] > 1 || v[2] > 1))
+			return hrr_refuse(r, "launches in clusters are not replayed");
+	}
+	return 0;
+}
+
 /* A foreign stream's launch attributes hold the cooperative one (2), switched on. */
 static bool cooperative_attr(const struct hrr_event *ev)
 {
@@ -319,11 +333,12 @@ static bool cooperative_attr(const struct hrr_event *ev)
 }
 
 static int64_t issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_launch *l,
-		     uint64_t stream, uint64_t start, uint64_t stop)
+		     uint64_t stream, uint64_t start, uint64_t stop, bool cooperative)
 {
 	void *extra[] = {(void *)1, l->buf, (void *)2, &l->size, (void *)3};
-	bool ext = ev->api == HRR_API_hipExtModuleLaunchKernel;
-	bool coop = ev->api == HRR_API_hipLaunchCooperativeKernel ||
+	bool ext = ev->api == HRR_API_hipExtModuleLaunchKernel ||
+		   ev->api == HRR_API_hipHccModuleLaunchKernel;
+	bool coop = cooperative || ev->api == HRR_API_hipLaunchCooperativeKernel ||
 		    ev->api == HRR_API_hipLaunchCooperativeKernel_spt ||
 		    ev->api == HRR_API_hipModuleLaunchCooperativeKernel || cooperative_attr(ev);
 	uint64_t g[3] = {l->grid[0], l->grid[1], l->grid[2]};
@@ -376,12 +391,14 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 
 	if (s < 0)
 		s = hrr_api_param(ev->api, "hStream", 7);
-	int config = hrr_api_param(ev->api, "config", 6);
 	uint64_t recorded = s >= 0 ? ev->w[s] : 0;
-	if (config >= 0 && ev->w[config] != 0) /* of both kinds the stream is at one place */
-		recorded = HRR_P(((struct hipLaunchConfig_t *)(uintptr_t)ev->w[config])->stream);
+	if (config_of(ev) != NULL)
+		recorded = HRR_P(config_of(ev)->stream);
+	bool cooperative = false;
 	uint64_t key = hrr_stream_key(ev, recorded, spt);
 	int rc = hrr_stream(r, ev, recorded, spt, &stream);
+	if (rc == 0)
+		rc = attributes(r, ev, &cooperative);
 	if (rc == 0)
 		rc = event_arg(r, ev, "startEvent", &start);
 	if (rc == 0)
@@ -403,7 +420,7 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 	}
 	if (rc < 0)
 		return rc;
-	int64_t e = issue(r, ev, &l, stream, start, stop);
+	int64_t e = issue(r, ev, &l, stream, start, stop, cooperative);
 	r->v.launches++;
 	l.fn->launches++;
 	rc = hrr_settle(r, ev, e);

@@ -205,6 +205,21 @@ int hrr_write_region(struct hrr_buf *b, int64_t p, const struct hrr_region *r)
 	return done(b, before, bad);
 }
 
+static int put_counts(struct hrr_buf *b, size_t n, const char *const *names, const uint64_t *counts)
+{
+	int bad = hrr_buf_addc(b, '{');
+
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			LIT(",");
+		STR(names[i]);
+		LIT(":");
+		NUM(counts[i]);
+	}
+	LIT("}");
+	return bad;
+}
+
 int hrr_write_end(struct hrr_buf *b, const struct hrr_write_end *e)
 {
 	size_t before = b->len;
@@ -223,15 +238,13 @@ int hrr_write_end(struct hrr_buf *b, const struct hrr_write_end *e)
 	NUM(e->regions);
 	LIT(",\"lost\":");
 	NUM(e->lost);
-	LIT(",\"notRecorded\":{");
-	for (size_t i = 0; i < e->n_not_recorded; i++) {
-		if (i > 0)
-			LIT(",");
-		STR(e->not_recorded[i]);
-		LIT(":");
-		NUM(e->not_recorded_count[i]);
+	LIT(",\"notRecorded\":");
+	bad |= put_counts(b, e->n_not_recorded, e->not_recorded, e->not_recorded_count);
+	if (e->n_aside != 0) {
+		LIT(",\"aside\":");
+		bad |= put_counts(b, e->n_aside, e->aside, e->aside_count);
 	}
-	LIT("},\"realtime\":");
+	LIT(",\"realtime\":");
 	bad |= put_decimal(b, e->realtime);
 	LIT("}\n");
 	return done(b, before, bad);

@@ -73,6 +73,9 @@ struct hrr_write_end {
 	size_t n_not_recorded; /* calls the program made that were not recorded */
 	const char *const *not_recorded;
 	const uint64_t *not_recorded_count;
+	size_t n_aside; /* not recorded either, and nothing is missing without them */
+	const char *const *aside;
+	const uint64_t *aside_count;
 	uint64_t lost; /* records lost (--drop, reader died) */
 };
 int hrr_write_end(struct hrr_buf *b, const struct hrr_write_end *e);

@@ -184,13 +184,36 @@ hipError_t emu_hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned int gr
 				   sharedMemBytes, stream, false));
 }
 
+/* What of a launch's attributes says more than a wish. hipErrorNotSupported: clusters. */
+static hipError_t attributes(const struct hipLaunchAttribute *a, unsigned n, bool *ret_cooperative)
+{
+	*ret_cooperative = false;
+	if (n != 0 && a == NULL)
+		return hipErrorInvalidValue;
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t v[3];
+		memcpy(v, a[i].val, sizeof v);
+		if (a[i].id == hipLaunchAttributeCooperative)
+			*ret_cooperative = v[0] != 0;
+		else if (a[i].id == hipLaunchAttributeClusterDimension &&
+			 (v[0] > 1 || v[1] > 1 || v[2] > 1))
+			return emu_not_supported("hipLaunchAttributeClusterDimension");
+	}
+	return hipSuccess;
+}
+
 hipError_t emu_hipLaunchKernelExC(struct hipLaunchConfig_t *config, void *fPtr, void **args)
 {
 	EMU_ENTER(EMU_WORK);
 	if (config == NULL)
 		return emu_ret(hipErrorInvalidValue);
-	if (config->numAttrs != 0)
-		return emu_not_supported("hipLaunchKernelExC: launch attributes");
+	bool coop;
+	hipError_t e = attributes(config->attrs, config->numAttrs, &coop);
+	if (e != hipSuccess)
+		return emu_ret(e);
+	if (coop)
+		return emu_ret(cooperative(fPtr, config->gridDim, config->blockDim, args,
+					   config->dynamicSmemBytes, config->stream, false));
 	struct shape sh = blocks(config->gridDim, config->blockDim);
 	return emu_ret(launch(fPtr, false, &sh, config->dynamicSmemBytes, config->stream, false,
 			      args, NULL, NULL, NULL, false));
@@ -202,10 +225,16 @@ hipError_t emu_hipDrvLaunchKernelEx(struct HIP_LAUNCH_CONFIG *config, hipFunctio
 	EMU_ENTER(EMU_WORK);
 	if (config == NULL)
 		return emu_ret(hipErrorInvalidValue);
-	if (config->numAttrs != 0)
-		return emu_not_supported("hipDrvLaunchKernelEx: launch attributes");
-	struct shape sh = blocks((dim3){config->gridDimX, config->gridDimY, config->gridDimZ},
-				 (dim3){config->blockDimX, config->blockDimY, config->blockDimZ});
+	bool coop;
+	hipError_t e = attributes(config->attrs, config->numAttrs, &coop);
+	if (e != hipSuccess)
+		return emu_ret(e);
+	dim3 grid = {config->gridDimX, config->gridDimY, config->gridDimZ};
+	dim3 block = {config->blockDimX, config->blockDimY, config->blockDimZ};
+	if (coop && params != NULL)
+		return emu_ret(cooperative(f, grid, block, params, config->sharedMemBytes,
+					   config->hStream, false));
+	struct shape sh = blocks(grid, block);
 	return emu_ret(launch(f, true, &sh, config->sharedMemBytes, config->hStream, false, params,
 			      extra, NULL, NULL, false));
 }

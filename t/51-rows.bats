@@ -1,0 +1,51 @@
+#!/usr/bin/env bats
+# Calls by their rows of formats/hip.api: those Debian's HIP has no prototype of are made by
+# t/stub/late on the CPU run time's HIP 7, recorded, and replayed on its HIP 5.
+load helper
+
+setup_file() {
+	export LATE=$BATS_FILE_TMPDIR/late
+	${CC:-cc} -std=gnu11 -O1 -I"$BUILD/gen" -o "$LATE" "$ROOT/t/stub/late.c" -ldl
+}
+
+events() { cat a.hrr/pid-*/events.jsonl; }
+
+# late SUBJECT: recorded, and replayed byte for byte. $calls: what it called.
+late() {
+	need_emu
+	need_prog hrr-capture hrr-play
+	need_apps modkern.hsaco
+	run_sep hrr-capture -q -d emu -o a.hrr -- "$LATE" libamdhip64.so.7 "$APPS/modkern.hsaco" "$1"
+	status_is 0
+	no_err
+	[ "$(events | tail -1 | jq -c '[.end,.lost,.notRecorded]')" = '["complete",0,{}]' ] || return 1
+	calls=$(events | jq -r 'select(.seq).api' | sort -u | tr '\n' ' ')
+	run_sep hrr-play -d emu a.hrr
+	status_is 0
+	err_has "Verdict : matched"
+}
+
+@test "rows: launches with attributes" {
+	late launch
+	[[ $calls == *hipDrvLaunchKernelEx* ]]
+	[ "$(events | jq -c 'select(.api=="hipDrvLaunchKernelEx").args.config|[.numAttrs,(.attrs|arrays|map(.id))]' | tr '\n' ' ')" = \
+		'[2,["hipLaunchAttributePriority","hipLaunchAttributeCooperative"]] [0] ' ]
+	# An array with fewer elements than its count says is not followed.
+	sed -i 's/"numAttrs":2/"numAttrs":3/' a.hrr/pid-*/events.jsonl
+	run_sep hrr-play -d emu a.hrr
+	status_is 1
+	err_has "argument config.attrs: 2 elements, but 3 are needed"
+}
+
+@test "rows: launches in clusters are refused by name" {
+	late launch
+	sed -i 's/hipLaunchAttributePriority","val":"01/hipLaunchAttributeClusterDimension","val":"02/' a.hrr/pid-*/events.jsonl
+	run_sep hrr-play -d emu a.hrr
+	status_is 1
+	err_has "hipDrvLaunchKernelEx: launches in clusters are not replayed"
+}
+
+@test "rows: what does nothing to the device is counted apart and blocks no verdict" {
+	late aside
+	[ "$(events | tail -1 | jq -c .aside)" = '{"hiprtcVersion":2,"hipUserObjectCreate":1}' ]
+}

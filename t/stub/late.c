@@ -1,0 +1,143 @@
+/*
+ * late LIBRARY HSACO SUBJECT: calls that HIP 6 and 7 have and Debian's headers have not,
+ * bound by dlsym. Checks itself: 0 right, 1 wrong. HSACO is that of t/apps/modkern.hip.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hip_proto.h"
+
+static void *lib;
+static char *hsaco;
+
+static void *fn(const char *name)
+{
+	void *p = dlsym(lib, name);
+
+	if (p == NULL) {
+		fprintf(stderr, "late: %s\n", dlerror());
+		exit(1);
+	}
+	return p;
+}
+#define HIP(name) ((hrr_fn_##name)fn(#name))
+#define CHECK(call)                                                             \
+	do {                                                                    \
+		int e_ = (int)(call);                                           \
+		if (e_ != 0) {                                                  \
+			fprintf(stderr, "late: line %d: %d\n", __LINE__, e_);   \
+			exit(1);                                                \
+		}                                                               \
+	} while (0)
+#define N 64
+
+static float *numbers(float *v)
+{
+	for (int i = 0; i < N; i++)
+		v[i] = (float)i;
+	return v;
+}
+
+static void *device(size_t size)
+{
+	void *p;
+
+	CHECK(HIP(hipMalloc)(&p, size));
+	return p;
+}
+
+static hipFunction_t kernel(const char *name)
+{
+	FILE *f = fopen(hsaco, "rb");
+	static char image[1 << 20];
+	hipModule_t m;
+	hipFunction_t k;
+
+	if (f == NULL || fread(image, 1, sizeof image, f) == 0)
+		exit(1);
+	fclose(f);
+	CHECK(HIP(hipModuleLoadData)(&m, image));
+	CHECK(HIP(hipModuleGetFunction)(&k, m, name));
+	return k;
+}
+
+static int is(const float *got, float by)
+{
+	for (int i = 0; i < N; i++)
+		if (got[i] != (float)i * by) {
+			fprintf(stderr, "late: [%d] is %g, %g is due\n", i, (double)got[i],
+				(double)((float)i * by));
+			return 0;
+		}
+	return 1;
+}
+
+/* Launches with attributes: a wish, and one that counts. */
+static int launch(void)
+{
+	float v[N], a = 3;
+	int n = N, priority = 1, on = 1;
+	float *x = device(sizeof v);
+	hipFunction_t k = kernel("scale");
+	void *params[] = {&x, &a, &n};
+	struct hipLaunchAttribute attrs[2] = {{.id = hipLaunchAttributePriority},
+					      {.id = hipLaunchAttributeCooperative}};
+	struct HIP_LAUNCH_CONFIG c = {.gridDimX = 1,
+				      .gridDimY = 1,
+				      .gridDimZ = 1,
+				      .blockDimX = N,
+				      .blockDimY = 1,
+				      .blockDimZ = 1,
+				      .attrs = attrs,
+				      .numAttrs = 2};
+
+	memcpy(attrs[0].val, &priority, 4);
+	memcpy(attrs[1].val, &on, 4);
+	CHECK(HIP(hipMemcpyHtoD)(x, numbers(v), sizeof v));
+	CHECK(HIP(hipDrvLaunchKernelEx)(&c, k, params, NULL));
+	CHECK(HIP(hipMemcpyDtoH)(v, x, sizeof v));
+	if (!is(v, 3))
+		return 1;
+	c.attrs = NULL;
+	c.numAttrs = 0;
+	CHECK(HIP(hipDrvLaunchKernelEx)(&c, k, params, NULL));
+	CHECK(HIP(hipMemcpyDtoH)(v, x, sizeof v));
+	return is(v, 9) ? 0 : 1;
+}
+
+/* Calls that are not recorded and leave nothing out. */
+static int aside(void)
+{
+	float v[N];
+	void *x = device(sizeof v), *object;
+
+	HIP(hipUserObjectCreate)(&object, v, NULL, 1, 0);
+	for (int i = 0; i < 2; i++)
+		((int (*)(int *, int *))fn("hiprtcVersion"))(&(int){0}, &(int){0});
+	CHECK(HIP(hipMemcpyHtoD)(x, numbers(v), sizeof v));
+	CHECK(HIP(hipMemcpyDtoH)(v, x, sizeof v));
+	return is(v, 1) ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(void);
+	} subjects[] = {{"launch", launch}, {"aside", aside}};
+
+	if (argc < 4)
+		return 2;
+	hsaco = argv[2];
+	lib = dlopen(argv[1], RTLD_NOW);
+	if (lib == NULL) {
+		fprintf(stderr, "late: %s\n", dlerror());
+		return 1;
+	}
+	for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
+		if (strcmp(argv[3], subjects[i].name) == 0)
+			return subjects[i].run();
+	return 2;
+}
