@@ -93,6 +93,16 @@ static int add_host_node(struct hrr_replay *r, struct hrr_graph *g, const struct
 	return hrr_graph_host(r, g, &h);
 }
 
+/* What the table says of an operand: a device or a host address, or either. */
+static void end_typed(const struct hrr_event *ev, const char *name, bool *typed, bool *dev)
+{
+	int i = hrr_api_param(ev->api, name, strlen(name));
+	int kind = i >= 0 ? ev->row->params[i].kind : HRR_K_ADDR;
+
+	*typed = kind != HRR_K_ADDR;
+	*dev = kind == HRR_K_DEV;
+}
+
 int hrr_do_copy(struct hrr_replay *r, struct hrr_event *ev)
 {
 	struct hrr_copy c = {.height = 1, .depth = 1};
@@ -102,6 +112,8 @@ int hrr_do_copy(struct hrr_replay *r, struct hrr_event *ev)
 
 	c.dst = hrr_arg_of(ev, "dst");
 	c.src = hrr_arg_of(ev, "src");
+	end_typed(ev, "dst", &c.dst_typed, &c.dev_dst);
+	end_typed(ev, "src", &c.src_typed, &c.dev_src);
 	if (hrr_api_param(ev->api, "width", 5) >= 0) {
 		c.width = hrr_arg_of(ev, "width");
 		c.height = hrr_arg_of(ev, "height");
@@ -144,6 +156,35 @@ int hrr_do_copy(struct hrr_replay *r, struct hrr_event *ev)
 }
 
 /* --- copies described by a structure ---------------------------------------- */
+
+struct memory_types {
+	int host, device; /* values of hipMemoryType here */
+};
+
+static struct memory_types memory_types(const struct hrr_replay *r)
+{
+	struct memory_types t = {0, 1};
+
+	const struct hrr_enum *en = NULL;
+
+	for (int i = 0; hrr_enums[i] != NULL; i++)
+		if (strcmp(hrr_enums[i]->name, "hipMemoryType") == 0)
+			en = hrr_enums[i];
+	if (en != NULL) {
+		hrr_enum_value(en, r->hip->major, "hipMemoryTypeHost", 17, &t.host);
+		hrr_enum_value(en, r->hip->major, "hipMemoryTypeDevice", 19, &t.device);
+	}
+	return t;
+}
+
+/* A structure's memory type says of which kind an end is; others (unified, managed) do not. */
+static void type_ends(struct hrr_copy *c, int src, int dst, const struct memory_types *t)
+{
+	c->src_typed = src == t->host || src == t->device;
+	c->dev_src = src == t->device;
+	c->dst_typed = dst == t->host || dst == t->device;
+	c->dev_dst = dst == t->device;
+}
 
 static int read_2d(struct hrr_replay *r, const struct hip_Memcpy2D *p, struct hrr_copy *c)
 {
@@ -236,21 +277,6 @@ static int box_drv3d(struct hrr_replay *r, struct HIP_MEMCPY3D *p, const struct 
 	return 0;
 }
 
-static void memory_types(struct hrr_replay *r, int *host, int *device)
-{
-	const struct hrr_enum *en = NULL;
-
-	for (int i = 0; hrr_enums[i] != NULL; i++)
-		if (strcmp(hrr_enums[i]->name, "hipMemoryType") == 0)
-			en = hrr_enums[i];
-	*host = 0;
-	*device = 1;
-	if (en != NULL) {
-		hrr_enum_value(en, r->hip->major, "hipMemoryTypeHost", 17, host);
-		hrr_enum_value(en, r->hip->major, "hipMemoryTypeDevice", 19, device);
-	}
-}
-
 int hrr_do_copy_param(struct hrr_replay *r, struct hrr_event *ev)
 {
 	struct hrr_copy c = {0};
@@ -259,14 +285,14 @@ int hrr_do_copy_param(struct hrr_replay *r, struct hrr_event *ev)
 	enum hrr_api api = sibling(ev->api, &spt, &wait);
 	const char *type = ev->row->params[0].st != NULL ? ev->row->params[0].st->name : "";
 	void *box = (void *)(uintptr_t)ev->w[0];
-	int host, device, rc;
+	int rc;
+	struct memory_types t = memory_types(r);
 	bool is_parms = strcmp(type, "hipMemcpy3DParms") == 0;
 	bool is_2d = strcmp(type, "hip_Memcpy2D") == 0;
 
 	if (box == NULL)
 		return hrr_fail(r, "its structure was not recorded");
 	c.async = !wait && hrr_api_param(ev->api, "stream", 6) >= 0;
-	memory_types(r, &host, &device);
 	rc = copy_stream(r, ev, &c, spt);
 	if (rc == 0)
 		rc = is_parms ? hrr_copy_read3d(r, box, &c)
@@ -274,6 +300,12 @@ int hrr_do_copy_param(struct hrr_replay *r, struct hrr_event *ev)
 			      : read_drv3d(r, box, &c);
 	if (rc < 0)
 		return rc;
+	if (is_2d)
+		type_ends(&c, ((struct hip_Memcpy2D *)box)->srcMemoryType,
+			  ((struct hip_Memcpy2D *)box)->dstMemoryType, &t);
+	else if (!is_parms)
+		type_ends(&c, ((struct HIP_MEMCPY3D *)box)->srcMemoryType,
+			  ((struct HIP_MEMCPY3D *)box)->dstMemoryType, &t);
 	struct hrr_graph *g = hrr_capture_of(r, c.key);
 	rc = hrr_copy_resolve(r, ev, &c, g, &e);
 	if (rc < 0)
@@ -281,9 +313,9 @@ int hrr_do_copy_param(struct hrr_replay *r, struct hrr_event *ev)
 	if (is_parms)
 		hrr_copy_box3d(box, &c, &e);
 	else if (is_2d)
-		box_2d(box, &c, &e, host, device);
+		box_2d(box, &c, &e, t.host, t.device);
 	else
-		rc = box_drv3d(r, box, &c, &e, host, device);
+		rc = box_drv3d(r, box, &c, &e, t.host, t.device);
 	if (rc < 0) {
 		if (e.blob.data != NULL)
 			hrr_blob_release(&e.blob);

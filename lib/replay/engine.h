@@ -520,6 +520,7 @@ struct hrr_copy {	   /* any copy, normalised; all in bytes */
 	uint64_t width, height, depth;
 	uint64_t dpitch, dslice, spitch, sslice; /* bytes between rows and planes */
 	bool has_dir, dev_dst, dev_src;
+	bool dst_typed, src_typed; /* by the call itself: a role, or a memory type; dev_* says it */
 	uint64_t key, stream; /* held key and live stream */
 	bool async;	      /* its source must stay good after the call */
 };

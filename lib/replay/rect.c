@@ -47,9 +47,11 @@ void hrr_copy_dir(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy *c
 		c->dev_dst = s[2] == 'd';
 		return;
 	}
-	/* A foreign stream: by map, then live segment, then host. */
-	c->dev_src = hrr_is_device(r, c->src);
-	c->dev_dst = hrr_is_device(r, c->dst);
+	/* A foreign stream: as the call is typed, else by map, then live segment, then host. */
+	if (!c->src_typed)
+		c->dev_src = hrr_is_device(r, c->src);
+	if (!c->dst_typed)
+		c->dev_dst = hrr_is_device(r, c->dst);
 }
 
 static void set_packed(const struct hrr_copy *c, uint64_t *pitch, uint64_t *slice)
