@@ -44,6 +44,8 @@ static const char usage[] =
     "                    arguments point to, the default), all, off\n"
     "  --host-limit N    leave out mapped ranges of more than N bytes (64M)\n"
     "  --ring-size N     bytes of each thread's ring (1M)\n"
+    "  --arena-size N    bytes of each process's memory for big payloads (128M); 0:\n"
+    "                    all go through files\n"
     "  --drop            a full ring drops calls instead of waiting\n"
     "  --only EXPR       write only calls that fit EXPR (see hrr(7)), and what they\n"
     "                    bring; the stream is then not one to replay\n"
@@ -66,6 +68,7 @@ enum {
 	O_HOST,
 	O_HOST_LIMIT,
 	O_RING,
+	O_ARENA,
 	O_DROP,
 	O_STRICT,
 	O_MAX,
@@ -80,6 +83,7 @@ static const struct option longs[] = {{"recover", required_argument, NULL, O_REC
 				      {"host-memory", required_argument, NULL, O_HOST},
 				      {"host-limit", required_argument, NULL, O_HOST_LIMIT},
 				      {"ring-size", required_argument, NULL, O_RING},
+				      {"arena-size", required_argument, NULL, O_ARENA},
 				      {"drop", no_argument, NULL, O_DROP},
 				      {"strict", no_argument, NULL, O_STRICT},
 				      {"max-bytes", required_argument, NULL, O_MAX},
@@ -491,6 +495,7 @@ int main(int argc, char **argv)
 	uint64_t window = 0; /* ns; 0: all */
 	struct hrr_collect_options opt = {.fd = -1,
 					  .ring_size = HRR_RING_DEFAULT,
+					  .arena_size = HRR_ARENA_DEFAULT,
 					  .host_limit = (uint64_t)64 << 20,
 					  .min_free = (uint64_t)256 << 20};
 
@@ -534,6 +539,11 @@ int main(int argc, char **argv)
 			if (opt.ring_size < HRR_RING_MIN || opt.ring_size > HRR_RING_MAX ||
 			    (opt.ring_size & (opt.ring_size - 1)) != 0)
 				tool_misuse("--ring-size: a power of two from 64K to 256M");
+			break;
+		case O_ARENA:
+			opt.arena_size = bytes_option("--arena-size", optarg);
+			if (opt.arena_size > HRR_ARENA_MAX)
+				tool_misuse("--arena-size: too large");
 			break;
 		case O_DROP:
 			opt.options |= HRR_OPT_DROP;

@@ -63,15 +63,45 @@ pick() { jq -r "$1"; }
 	[ "$(events a.hrr | jq -c 'select(.output)|[.output,.size]' | tr '\n' ' ')" = '[3,1000] [5,1000] ' ]
 }
 
-@test "capture: big payloads go through files and are named by their bytes" {
+@test "capture: big payloads are named by their bytes, through files and through any arena" {
 	need_cmd xxhsum
-	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" copies 2 1000000
-	status_is 0
-	[ "$(find a.hrr/blobs -type f | wc -l)" -eq 2 ]
-	for f in a.hrr/blobs/*/*; do
-		[ "$(xxhsum -q -H2 "$f" | cut -d' ' -f1)" = "${f##*/}" ]
+	local size
+	for size in 0 64K 3M 128M; do
+		run_sep hrr-capture -q --arena-size $size -o $size.hrr -- "$STUB/calls" copies 20 1000000
+		status_is 0
+		[ "$(find $size.hrr/blobs -type f | wc -l)" -eq 20 ]
+		for f in $size.hrr/blobs/*/*; do
+			[ "$(xxhsum -q -H2 "$f" | cut -d' ' -f1)" = "${f##*/}" ]
+		done
+		events $size.hrr | jq -c 'select(.seq or .output)|[.api,.output,.size,.blob,.blobs.src]' >$size
+		cmp 0 $size
+		[ ! -e $size.hrr/.recording ]
 	done
-	[ "$(events a.hrr | jq -c 'select(.output).size' | tr '\n' ' ')" = '1000000 1000000 ' ]
+	[ "$(events 0.hrr | jq -r 'select(.output).size' | sort | uniq -c | tr -s ' ')" = ' 20 1000000' ]
+}
+
+@test "capture: big payloads need no file of their own while the arena has room" {
+	hrr-capture -q -o a.hrr -- "$STUB/calls" payload 100 1000000 &
+	local c=$! i seen=
+	for i in $(seq 500); do
+		[ -z "$(compgen -G 'a.hrr/.recording/p*.a')" ] || seen=1
+		[ -z "$(compgen -G 'a.hrr/.recording/p*.f*')" ]
+		kill -0 "$c" 2>/dev/null || break
+		sleep 0.01
+	done
+	wait "$c"
+	[ "$seen" = 1 ]
+}
+
+@test "capture: a child's big payloads after fork, beside its parent's" {
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" forkcopies 5 1000000
+	status_is 0
+	for f in a.hrr/pid-*/events.jsonl; do
+		[ "$(jq -c 'select(.dir=="h2d").blobs.src' "$f" | sort -u | wc -l)" -eq 5 ]
+		[ "$(jq -r .end "$f" | tail -1)" = complete ]
+	done
+	[ "$(echo a.hrr/pid-* | wc -w)" -eq 2 ]
+	[ "$(find a.hrr/blobs -type f | wc -l)" -eq 10 ]
 }
 
 @test "capture: -o - is a stream with nothing else in it" {

@@ -36,6 +36,17 @@ static bool is_locked(int fd)
 	return fcntl(fd, F_GETLK, &l) == 0 && l.l_type != F_UNLCK;
 }
 
+/* No process may take a good part of what is free. */
+static uint64_t arena_size(const struct hrr_collect_options *opt)
+{
+	struct statvfs fs;
+	uint64_t free_bytes = 0, n = opt->arena_size & ~(uint64_t)63;
+
+	if (n > 0 && statvfs(opt->scratch, &fs) == 0)
+		free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	return free_bytes > opt->min_free && (free_bytes - opt->min_free) / 8 >= n ? n : 0;
+}
+
 int hrr_collect_open(struct hrr_collect **ret, const struct hrr_collect_options *opt, bool recover,
 		     struct hrr_diag *diag)
 {
@@ -90,6 +101,7 @@ int hrr_collect_open(struct hrr_collect **ret, const struct hrr_collect_options 
 		h->version = HRR_RING_VERSION;
 		h->reader_pid = (uint32_t)getpid();
 		h->ring_size = opt->ring_size;
+		h->arena_size = arena_size(opt);
 		h->host_limit = opt->host_limit;
 		h->options = opt->options;
 		if (opt->only != NULL)
@@ -372,6 +384,7 @@ static void free_process(struct process *p)
 	p->q = NULL;
 	p->n_q = p->cap_q = 0;
 	known_release(p);
+	arena_close(p);
 	while (p->pending != NULL) {
 		struct pending *y = p->pending;
 		p->pending = y->next;
@@ -413,6 +426,8 @@ static void remove_files(const struct process *p)
 		process_path(p, "f", i, path, sizeof path);
 		unlink(path);
 	}
+	process_path(p, "a", UINT32_MAX, path, sizeof path);
+	unlink(path);
 	process_path(p, "known", UINT32_MAX, path, sizeof path);
 	unlink(path);
 	process_path(p, "ctl", UINT32_MAX, path, sizeof path);

@@ -20,7 +20,8 @@ struct hrr_collect_options {
 	int fd;			     /* the stream's, where there is no archive */
 	const char *blobs_name;	     /* what the header says: "../blobs", or absolute; borrowed */
 	uint64_t ring_size, host_limit;
-	uint32_t options; /* enum hrr_hub_option */
+	uint64_t arena_size; /* of each process; less where little is free */
+	uint32_t options;    /* enum hrr_hub_option */
 	uint64_t
 	    max_bytes; /* stop recording beyond this many bytes of blobs and lines; 0: no limit */
 	uint64_t min_free; /* stop when the file system has less left; 0: do not look */

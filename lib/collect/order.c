@@ -262,7 +262,7 @@ int process_drain(struct process *p, bool final)
 			}
 			if (p->group == NULL)
 				look(best);
-			if (p->out.len > (256 << 10))
+			if (p->out.len > (256 << 10) || p->held > p->c->hub->arena_size / 8)
 				process_flush(p);
 		}
 		if (stuck)

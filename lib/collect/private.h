@@ -83,7 +83,10 @@ struct process {
 	size_t n_gaps, cap_gaps;
 	uint64_t written;	 /* bytes of the stream */
 	uint32_t slot;		 /* ctl->settled */
-	struct hrr_buf payloads; /* numbers of payload files whose lines are not written yet */
+	struct hrr_buf payloads; /* files and extents whose lines are not written yet */
+	struct hrr_arena *arena; /* mapped; NULL: not there yet */
+	uint64_t arena_size;	 /* bytes of its data */
+	uint64_t held;		 /* of them those of payloads */
 	struct hrr_buf out;
 	uint64_t calls, outputs, regions, lost, lost_bytes, not_recorded;
 	struct hrr_buf known; /* to be appended to pI.known */
@@ -167,8 +170,9 @@ bool store_bytes(struct process *p, const struct hrr_bytes *x, const void *inlin
 		 struct hrr_id *ret);
 /* They are not wanted: their file, if any, goes with the others. */
 void drop_bytes(struct process *p, const struct hrr_bytes *x);
-/* Removes the payload files that lines already written name. */
+/* Gives back the payload files and extents that lines already written name. */
 void remove_payloads(struct process *p);
+void arena_close(struct process *p);
 
 /* --- known.c --- */
 void learn_object(struct process *p, const struct hrr_rec *r);

@@ -135,7 +135,7 @@ static void keep(struct hrr_snapshots **s, uint64_t addr, const struct hrr_rect 
 	x->addr = addr;
 	x->size = n;
 	if (n > HRR_INLINE_MAX / 2) {
-		x->file = hrr_bytes_file((const void *)(uintptr_t)addr, r);
+		x->file = hrr_bytes_big((const void *)(uintptr_t)addr, r, trusted);
 	} else {
 		x->data = malloc(n);
 		unsigned char *to = x->data;
@@ -190,7 +190,8 @@ void hrr_snapshots_att(struct hrr_thread *t, struct hrr_snapshots *s)
 	size_t n = s->file == 0 ? s->size : 0;
 	if (n > t->size / 8) { /* a small ring */
 		struct hrr_rect r = {n, 1, 1, n, n};
-		b.file = hrr_bytes_file(s->data, &r);
+		b.file = hrr_bytes_big(s->data, &r, true);
+		hrr_kept(t, b.file);
 		n = 0;
 	}
 	unsigned char *d = hrr_b_att(t, HRR_A_HOST, 0, sizeof b + n);
@@ -201,10 +202,12 @@ void hrr_snapshots_att(struct hrr_thread *t, struct hrr_snapshots *s)
 		memcpy(d + sizeof b, s->data, n);
 }
 
-void hrr_snapshots_free(struct hrr_snapshots *s)
+void hrr_snapshots_free(struct hrr_snapshots *s, bool written)
 {
 	while (s != NULL) {
 		struct hrr_snapshots *next = s->next;
+		if (!written)
+			hrr_arena_give(s->file);
 		free(s->data);
 		free(s);
 		s = next;

@@ -90,6 +90,41 @@ uint64_t hrr_bytes_file(const void *addr, const struct hrr_rect *r)
 	return number;
 }
 
+static void copy_rows(unsigned char *to, const char *addr, const struct hrr_rect *r)
+{
+	for (uint64_t z = 0; z < r->depth; z++)
+		for (uint64_t y = 0; y < r->height; y++, to += r->width)
+			memcpy(to, addr + z * r->slice + y * r->pitch, r->width);
+}
+
+/* From the first byte to the last, with what lies between rows; 0 on overflow. */
+static uint64_t span_of(const struct hrr_rect *r)
+{
+	uint64_t planes, rows, n;
+
+	if (r->depth == 0 || r->height == 0 ||
+	    __builtin_mul_overflow(r->depth - 1, r->slice, &planes) ||
+	    __builtin_mul_overflow(r->height - 1, r->pitch, &rows) ||
+	    __builtin_add_overflow(planes, rows, &n) || __builtin_add_overflow(n, r->width, &n))
+		return 0;
+	return n;
+}
+
+uint64_t hrr_bytes_big(const void *addr, const struct hrr_rect *r, bool trusted)
+{
+	uint64_t n = hrr_rect_bytes(r), number;
+	int err = errno;
+	/* What cannot be seen to be there is left to write(2). */
+	unsigned char *to =
+	    trusted || hrr_readable(addr, span_of(r)) ? hrr_arena_take(n, &number) : NULL;
+
+	errno = err;
+	if (to == NULL)
+		return hrr_bytes_file(addr, r);
+	copy_rows(to, addr, r);
+	return number;
+}
+
 uint64_t hrr_bytes_file_copy(const char *from, uint64_t *ret_size)
 {
 	char path[4096], buf[65536];
@@ -122,14 +157,14 @@ uint64_t hrr_bytes_file_copy(const char *from, uint64_t *ret_size)
 
 static bool copy_rect(unsigned char *to, const char *addr, const struct hrr_rect *r, bool trusted)
 {
+	if (trusted) {
+		copy_rows(to, addr, r);
+		return true;
+	}
 	for (uint64_t z = 0; z < r->depth; z++)
-		for (uint64_t y = 0; y < r->height; y++, to += r->width) {
-			const char *row = addr + z * r->slice + y * r->pitch;
-			if (trusted)
-				memcpy(to, row, r->width);
-			else if (!hrr_copy_in(to, row, r->width))
+		for (uint64_t y = 0; y < r->height; y++, to += r->width)
+			if (!hrr_copy_in(to, addr + z * r->slice + y * r->pitch, r->width))
 				return false;
-		}
 	return true;
 }
 
@@ -148,8 +183,9 @@ bool hrr_bytes_att(struct hrr_thread *t, enum hrr_att_tag tag, unsigned param, c
 	if (n == 0 && r->width * r->height * r->depth != 0)
 		b.file = HRR_NO_FILE;
 	else if (!goes_inline(t, r, n))
-		b.file = hrr_bytes_file(addr, r);
+		b.file = hrr_bytes_big(addr, r, trusted);
 	int err = errno;
+	hrr_kept(t, b.file);
 	unsigned char *d = hrr_b_att(t, tag, param, sizeof b + (b.file == 0 ? n : 0));
 	if (d == NULL)
 		return false;
@@ -173,7 +209,7 @@ void hrr_bytes_rec(struct hrr_thread *t, size_t off, const void *addr, const str
 	if (n == 0 && r->width * r->height * r->depth != 0)
 		b.file = HRR_NO_FILE;
 	else if (!goes_inline(t, r, n))
-		b.file = hrr_bytes_file(addr, r);
+		b.file = hrr_bytes_big(addr, r, trusted);
 	int err = errno;
 	if (b.file == 0 && n != 0) {
 		if (!hrr_b_room(t, room)) {
@@ -186,6 +222,7 @@ void hrr_bytes_rec(struct hrr_thread *t, size_t off, const void *addr, const str
 		else
 			b.file = HRR_NO_FILE;
 	}
+	hrr_kept(t, b.file);
 	memcpy(t->start + off, &b, sizeof b);
 	errno = err;
 }

@@ -22,6 +22,7 @@
  * pending.c  outputs known after a wait      host.c    mapped host memory: snapshots, outputs
  * resolve.c  the real entry points           hsa.c     HSA allocations
  * facts.c    run time, version, devices         marker.c  roctx, profiler start and stop
+ * payload.c  bytes into records and files       arena.c   the memory big ones go through
  */
 
 /* One page, wiped in a forked child (so gen is 0 there and differs from what its threads hold). */
@@ -45,6 +46,8 @@ struct hrr_thread {
 	unsigned char *start, *p, *end; /* the record being built */
 	bool failed;			/* it did not fit, or the reader is gone */
 	bool must;			/* wait for room even where a full ring drops */
+	uint8_t n_kept;
+	uint64_t kept[8]; /* extents of the arena the record names: given back when it is lost */
 };
 extern __thread struct hrr_thread hrr_self __attribute__((tls_model("initial-exec")));
 
@@ -117,6 +120,13 @@ unsigned char *hrr_b_att(struct hrr_thread *t, enum hrr_att_tag tag, unsigned pa
 bool hrr_b_commit(struct hrr_thread *t);
 void hrr_b_wake(struct hrr_thread *t);
 
+/* The record being built names this extent (any other number: nothing to do). */
+static inline void hrr_kept(struct hrr_thread *t, uint64_t file)
+{
+	if (hrr_in_arena(file) && t->n_kept < sizeof t->kept / sizeof *t->kept)
+		t->kept[t->n_kept++] = file;
+}
+
 /* --- payload.c ----------------------------------------------------------- */
 struct hrr_rect { /* rows of width bytes; planes of height rows */
 	uint64_t width, height, depth, pitch, slice; /* height, depth from 1 */
@@ -124,7 +134,8 @@ struct hrr_rect { /* rows of width bytes; planes of height rows */
 uint64_t hrr_rect_bytes(const struct hrr_rect *r); /* 0 on overflow */
 /*
  * Bytes at addr (a rectangle of them, packed) for a record: small ones go inline as the data of the
- * attachment or the rest of the record, big ones to a file. trusted: memory is known to be there.
+ * attachment or the rest of the record, big ones to the arena or a file. trusted: memory is known
+ * to be there.
  */
 bool hrr_bytes_att(struct hrr_thread *t, enum hrr_att_tag tag, unsigned param, const void *addr,
 		   const struct hrr_rect *r, bool trusted);
@@ -133,7 +144,16 @@ void hrr_bytes_rec(struct hrr_thread *t, size_t off, const void *addr, const str
 		   bool trusted);
 uint64_t hrr_bytes_file(const void *addr,
 			const struct hrr_rect *r); /* number + 1, or HRR_NO_FILE */
+/* The same in the arena where they fit: for what the reader is told of soon. */
+uint64_t hrr_bytes_big(const void *addr, const struct hrr_rect *r, bool trusted);
 uint64_t hrr_bytes_file_copy(const char *path, uint64_t *ret_size);
+
+/* --- arena.c ------------------------------------------------------------- */
+/* Room for n bytes until the reader or hrr_arena_give ends it; NULL: there is none. */
+unsigned char *hrr_arena_take(uint64_t n, uint64_t *ret_number);
+void hrr_arena_give(uint64_t number);
+void hrr_arena_forget(void);
+bool hrr_readable(const void *addr, uint64_t n);
 
 /* --- shim.c, encode.c ---------------------------------------------------- */
 extern uint8_t hrr_hook_of[HRR_API_COUNT];
@@ -310,7 +330,8 @@ void hrr_host_snapshot(struct hrr_snapshots **s, struct hrr_host_range *h, uint6
 /* The same of ordinary host memory (graph operands): always. */
 void hrr_host_snapshot_plain(struct hrr_snapshots **s, uint64_t addr, const struct hrr_rect *r);
 void hrr_snapshots_att(struct hrr_thread *t, struct hrr_snapshots *s);
-void hrr_snapshots_free(struct hrr_snapshots *s);
+/* written: their record is out; else the arena has its bytes back. */
+void hrr_snapshots_free(struct hrr_snapshots *s, bool written);
 /* Bytes of a range are recorded already by a copy: not to be recorded again as changed. */
 void hrr_host_settle(struct hrr_host_range *h, uint64_t addr, uint64_t size);
 /* Each changed piece of h: calls each; marks it known. */

@@ -240,6 +240,7 @@ bool hrr_process_start(void)
 			hrr_pending_forget();
 			hrr_kernel_forget();
 			hrr_graph_forget();
+			hrr_arena_forget();
 		}
 		hrr_tables_init();
 		const char *dir = getauxval(AT_SECURE) ? NULL : getenv(HRR_ENV_DIR);

@@ -2,6 +2,7 @@
 #define HRR_PRELOAD_RING_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/hip/table.h"
@@ -13,7 +14,8 @@
  *   hub        made by hrr-capture: options, the count of recorded processes
  *   pI.ctl     process I (the order of first HIP calls): seq, counters, who it is
  *   pI.rN      ring N of process I: records of one thread at a time
- *   pI.fN      payload file N of process I: bytes of one big copy, object or snapshot
+ *   pI.a       arena of process I: bytes of big copies and snapshots, as long as they fit
+ *   pI.fN      payload file N of process I: bytes of one object, or of what did not fit
  *   pI.sN      ring N's overflow, written by hrr-capture
  *
  * States of a file: it counts from the moment its `magic` is stored (release),
@@ -32,14 +34,15 @@
 #define HRR_HUB_MAGIC 0x3130627568727268ull
 #define HRR_CTL_MAGIC 0x31306c7463727268ull
 #define HRR_RING_MAGIC 0x3130676e69727268ull
-#define HRR_RING_VERSION 3
+#define HRR_ARENA_MAGIC 0x3130616e65726168ull
+#define HRR_RING_VERSION 4
 #define HRR_ENV_DIR "HRR_CAPTURE_DIR"
 
 #define HRR_RING_HEADER 4096
 #define HRR_RING_DEFAULT ((uint64_t)1 << 20) /* data bytes; a power of two */
 #define HRR_RING_MIN ((uint64_t)1 << 16)
 #define HRR_RING_MAX ((uint64_t)1 << 28)
-/* Payload bytes above this go to a file of their own. */
+/* Payload bytes above this go to the arena, or a file of their own. */
 #define HRR_INLINE_MAX ((uint64_t)64 << 10)
 #define HRR_PIECE ((uint64_t)256 << 10) /* host memory is compared and stored in pieces of this */
 
@@ -66,6 +69,7 @@ struct hrr_hub {
 	uint32_t version;
 	uint32_t reader_pid;
 	uint64_t ring_size;
+	uint64_t arena_size; /* bytes of data, a multiple of 64; 0: none */
 	uint64_t host_limit; /* bytes of mapped host memory looked at per launch or wait */
 	uint32_t options;
 	_Alignas(64) _Atomic uint32_t processes; /* indices given out */
@@ -133,6 +137,23 @@ static inline unsigned char *hrr_ring_data(struct hrr_ring *r)
 	return (unsigned char *)r + HRR_RING_HEADER;
 }
 
+/* An extent has a slot; busy is set by the program and cleared by the reader, which then does not
+ * look at its bytes again. */
+#define HRR_ARENA_SLOTS 4096
+#define HRR_ARENA_HEADER 8192
+#define HRR_ARENA_DEFAULT ((uint64_t)128 << 20)
+#define HRR_ARENA_MAX ((uint64_t)1 << 40)
+struct hrr_arena {
+	_Atomic uint64_t magic;
+	uint64_t size;
+	_Alignas(64) _Atomic uint8_t busy[HRR_ARENA_SLOTS];
+};
+
+static inline unsigned char *hrr_arena_data(struct hrr_arena *a)
+{
+	return (unsigned char *)a + HRR_ARENA_HEADER;
+}
+
 /* --- records ------------------------------------------------------------- */
 enum hrr_rec_type {
 	HRR_R_PAD,     /* only size is meaningful; smaller than a header when 8 */
@@ -190,12 +211,32 @@ struct hrr_att {
 	uint16_t field;
 };
 
-/* Bytes inline or in a payload file. */
+/* Bytes inline, in the arena or in a payload file. */
 struct hrr_bytes {
 	uint64_t addr, size;
-	uint64_t file; /* number + 1; 0: inline; HRR_NO_FILE: could not be read or kept */
+	uint64_t file; /* number + 1; 0: inline; HRR_NO_FILE: could not be read or kept;
+			  else as hrr_arena_number has it */
 };
 #define HRR_NO_FILE UINT64_MAX
+#define HRR_IN_ARENA ((uint64_t)1 << 63)
+
+/* at: offset in the arena's data, a multiple of 64. */
+static inline uint64_t hrr_arena_number(uint32_t slot, uint64_t at)
+{
+	return HRR_IN_ARENA | (uint64_t)slot << 40 | at / 64;
+}
+static inline bool hrr_in_arena(uint64_t file)
+{
+	return file != HRR_NO_FILE && (file & HRR_IN_ARENA) != 0;
+}
+static inline uint32_t hrr_arena_slot(uint64_t file)
+{
+	return (uint32_t)(file >> 40) & (HRR_ARENA_SLOTS - 1);
+}
+static inline uint64_t hrr_arena_offset(uint64_t file)
+{
+	return (file & (((uint64_t)1 << 40) - 1)) * 64;
+}
 
 struct hrr_att_kernel {
 	uint64_t kernel; /* number given by a KERNEL record, or 0: not known */
@@ -279,5 +320,6 @@ struct hrr_rec_range {
 };
 
 _Static_assert(sizeof(struct hrr_rec) == 48, "record header");
+_Static_assert(sizeof(struct hrr_arena) <= HRR_ARENA_HEADER, "arena header");
 
 #endif

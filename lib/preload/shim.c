@@ -209,8 +209,9 @@ static void leave_recorded(struct hrr_call *c, int64_t ret)
 	if (c->hook != HRR_HOOK_NONE || hrr_api_table[c->api].ret == HRR_RET_STR)
 		record_hook(c);
 	struct hrr_rec *r = hrr_b_rec(t);
-	if (!t->failed || c->seq != 0) {
-		if (t->failed) { /* its number is taken: the bare call must come */
+	bool whole = !t->failed;
+	if (whole || c->seq != 0) {
+		if (!whole) { /* its number is taken: the bare call must come */
 			t->must = true;
 			hrr_b_begin(t, HRR_R_LEAVE, c->api);
 			hrr_encode_args(t, c, true);
@@ -224,13 +225,13 @@ static void leave_recorded(struct hrr_call *c, int64_t ret)
 		r->seq = hrr_seq(c);
 		r->flags = (uint8_t)(c->flags | (c->outputs != NULL ? HRR_F_MORE : 0));
 	}
-	hrr_b_commit(t);
+	whole &= hrr_b_commit(t);
 	if (c->hook == HRR_HOOK_REGISTER)
 		hrr_register_leave(c->api, c->a, ret);
 	if (c->outputs != NULL)
 		hrr_outputs_write(c);
 	if (c->snaps != NULL)
-		hrr_snapshots_free(c->snaps);
+		hrr_snapshots_free(c->snaps, whole);
 	if (c->host != NULL) {
 		if (c->gone)
 			hrr_host_gone(c->host);

@@ -213,6 +213,8 @@ bool hrr_b_room_slow(struct hrr_thread *t, size_t n)
 
 void hrr_b_begin(struct hrr_thread *t, enum hrr_rec_type type, enum hrr_api api)
 {
+	while (t->n_kept > 0) /* of a record that was begun and left */
+		hrr_arena_give(t->kept[--t->n_kept]);
 	t->failed = false;
 	t->start = t->p = t->data + (t->head & (t->size - 1));
 	set_end(t);
@@ -250,6 +252,7 @@ bool hrr_b_commit(struct hrr_thread *t)
 		return false;
 	}
 	uint64_t n = (uint64_t)(t->p - t->start);
+	t->n_kept = 0;
 	hrr_b_rec(t)->size = (uint32_t)n;
 	t->head += n;
 	atomic_store_explicit(&t->ring->head, t->head, memory_order_release);

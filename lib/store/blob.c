@@ -266,6 +266,16 @@ int hrr_blobs_put(struct hrr_blobs *s, const void *data, size_t len, struct hrr_
 		  struct hrr_diag *diag)
 {
 	struct hrr_id id = hrr_id_of(data, len);
+	int rc = hrr_blobs_put_as(s, data, len, &id, diag);
+
+	if (rc == 0)
+		*ret_id = id;
+	return rc;
+}
+
+int hrr_blobs_put_as(struct hrr_blobs *s, const void *data, size_t len, const struct hrr_id *id,
+		     struct hrr_diag *diag)
+{
 	char name[NAME_SIZE], tmp[64];
 	int folder, fd = -1, rc;
 
@@ -273,10 +283,10 @@ int hrr_blobs_put(struct hrr_blobs *s, const void *data, size_t len, struct hrr_
 		return hrr_diag_set(diag, -EROFS, "blobs can only be read from %s", s->path);
 	if (len > HRR_BLOB_MAX)
 		return hrr_diag_set(diag, -EFBIG, "blob too large: the limit is 2^40 bytes");
-	name_of(&id, name);
+	name_of(id, name);
 	folder = open_folder(s, name, true);
 	if (folder < 0)
-		return say_errno(diag, folder, &id, "cannot be stored");
+		return say_errno(diag, folder, id, "cannot be stored");
 	rc = -EEXIST;
 	if (!exists(folder, name + 3)) {
 		do {
@@ -293,11 +303,9 @@ int hrr_blobs_put(struct hrr_blobs *s, const void *data, size_t len, struct hrr_
 	}
 	close(folder);
 	if (rc == -EEXIST)
-		rc = compare(s, &id, data, len, diag);
+		rc = compare(s, id, data, len, diag);
 	else if (rc < 0)
-		return say_errno(diag, rc, &id, "cannot be stored");
-	if (rc == 0)
-		*ret_id = id;
+		return say_errno(diag, rc, id, "cannot be stored");
 	return rc;
 }
 

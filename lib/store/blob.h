@@ -20,6 +20,9 @@ const char *hrr_blobs_path(const struct hrr_blobs *s); /* absolute */
  * collision. */
 int hrr_blobs_put(struct hrr_blobs *s, const void *data, size_t len, struct hrr_id *ret_id,
 		  struct hrr_diag *diag);
+/* The same where the caller has hashed the bytes already. */
+int hrr_blobs_put_as(struct hrr_blobs *s, const void *data, size_t len, const struct hrr_id *id,
+		     struct hrr_diag *diag);
 /*
  * Takes over an existing file (path) whose bytes hash to *id, by link, else by
  * copy; the file at path stays. For payload files written elsewhere on the same file system.

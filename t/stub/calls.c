@@ -85,7 +85,7 @@ static void *timed_thread(void *arg)
 	return NULL;
 }
 
-static int copies(long n, size_t size)
+static int copies(long n, size_t size, int first)
 {
 	char *host = malloc(size), *back = malloc(size);
 	void *dev;
@@ -93,7 +93,7 @@ static int copies(long n, size_t size)
 	if (hipMalloc(&dev, size) != hipSuccess)
 		return 1;
 	for (long i = 0; i < n; i++) {
-		memset(host, (int)i + 1, size);
+		memset(host, (int)i + first, size);
 		if (hipMemcpy(dev, host, size, hipMemcpyHostToDevice) != hipSuccess ||
 		    hipMemcpy(back, dev, size, hipMemcpyDeviceToHost) != hipSuccess ||
 		    memcmp(host, back, size) != 0)
@@ -102,6 +102,53 @@ static int copies(long n, size_t size)
 	hipFree(dev);
 	free(host);
 	free(back);
+	return 0;
+}
+
+static uint64_t used(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/*
+ * Big copies to the device beside as many plain ones, each with time for the reader. Medians in ns:
+ * plain copy, call, and the same in time of the processor (others may have it in between).
+ */
+static int payload(long n, size_t size)
+{
+	char *host = malloc(size), *to = malloc(size);
+	uint64_t *t[4];
+	void *dev;
+
+	for (int k = 0; k < 4; k++)
+		t[k] = calloc((size_t)n, sizeof *t[k]);
+	if (hipMalloc(&dev, size) != hipSuccess)
+		return 1;
+	memset(host, 1, size);
+	memset(to, 1, size);
+	for (long i = 0; i < n; i++) {
+		memset(host, (int)i, 64); /* each has other bytes */
+		uint64_t from = now(), cpu = used();
+		memcpy(to, host, size);
+		t[2][i] = used() - cpu;
+		t[0][i] = now() - from;
+		from = now();
+		cpu = used();
+		if (hipMemcpy(dev, host, size, hipMemcpyHostToDevice) != hipSuccess)
+			return 1;
+		t[3][i] = used() - cpu;
+		t[1][i] = now() - from;
+		usleep((useconds_t)(size / 100)); /* the reader keeps up with 0.1 GB/s */
+	}
+	for (int k = 0; k < 4; k++) {
+		qsort(t[k], (size_t)n, sizeof *t[k], compare);
+		printf("%llu ", (unsigned long long)t[k][n / 2]);
+	}
+	printf("\n");
+	hipFree(dev);
 	return 0;
 }
 
@@ -215,7 +262,18 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (strcmp(what, "copies") == 0)
-		return copies(n, argc > 3 ? (size_t)atol(argv[3]) : 4096);
+		return copies(n, argc > 3 ? (size_t)atol(argv[3]) : 4096, 1);
+	if (strcmp(what, "forkcopies") == 0) { /* parent, then both */
+		copies(1, (size_t)atol(argv[3]), 1);
+		pid_t pid = fork();
+		int status = 1,
+		    mine = copies(n - (pid != 0), (size_t)atol(argv[3]), pid == 0 ? 101 : 2);
+		if (pid == 0)
+			_exit(mine);
+		return waitpid(pid, &status, 0) != pid || status != 0 || mine != 0;
+	}
+	if (strcmp(what, "payload") == 0)
+		return payload(n, argc > 3 ? (size_t)atol(argv[3]) : 1 << 24);
 	if (strcmp(what, "exit") == 0) {
 		small(1);
 		return (int)n;

@@ -142,6 +142,47 @@ static void attachments(void)
 	hrr_archive_close(f.archive);
 }
 
+static void arena(void)
+{
+	static const uint64_t wrong[] = {(((uint64_t)1 << 40) - 1) * 64, 1 << 20, 4096, 64, 1};
+	struct fixture f;
+	struct hrr_rec_output *o;
+
+	start(&f, "arena");
+	make_process(&f, true, 1);
+	struct hrr_arena *a = map("p0.a", HRR_ARENA_HEADER + 4096);
+	a->size = 4096;
+	memset(a->busy, 1, sizeof a->busy);
+	memcpy(hrr_arena_data(a) + 128, "abcd", 4);
+	put(f.ring[0], HRR_R_LEAVE, 1, HRR_F_MORE, sizeof(struct hrr_rec));
+	o = (struct hrr_rec_output *)(void *)put(f.ring[0], HRR_R_OUTPUT, 0, 0, sizeof *o);
+	o->call = 1;
+	o->b = (struct hrr_bytes){0x1000, 4, hrr_arena_number(7, 128)};
+	f.ctl->seq = 1;
+	is(a->busy[7], 1, "an extent is the reader's");
+	hrr_collect_step(f.collect, NULL);
+	is_str(stream(), "1 o1 ", "an output out of the arena");
+	ok(a->busy[7] == 0 && a->busy[6] == 1 && a->busy[8] == 1,
+	   "is given back when its line is written, and nothing else");
+	snprintf(path, sizeof path, "%s/blobs", dir);
+	struct hrr_id id = hrr_id_of("abcd", 4);
+	uint64_t size = 0;
+	ok(hrr_blobs_size(hrr_archive_blobs(f.archive), &id, &size) == 0 && size == 4,
+	   "its bytes are a blob");
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		o = (struct hrr_rec_output *)(void *)put(f.ring[0], HRR_R_OUTPUT, 0, 0, sizeof *o);
+		o->call = 1;
+		o->b = (struct hrr_bytes){0x1000, 4096, hrr_arena_number(1, wrong[i])};
+		if (wrong[i] == 1)
+			o->b = (struct hrr_bytes){0x1000, UINT64_MAX, hrr_arena_number(1, 64)};
+	}
+	put(f.ring[0], HRR_R_END, 0, 0, sizeof(struct hrr_rec));
+	f.ctl->start = 1;
+	stop(&f);
+	is_str(stream(), "1 o1 o1 o1 o1 o1 o1 complete",
+	       "what lies outside of the arena is not read");
+}
+
 int main(void)
 {
 	rings_begin();
@@ -151,6 +192,7 @@ int main(void)
 	killed();
 	damaged();
 	attachments();
+	arena();
 	rings_end();
 	return done_testing();
 }
