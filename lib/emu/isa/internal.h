@@ -318,6 +318,7 @@ struct isa_span_cache {
 };
 
 #define ISA_CACHE 1024
+#define ISA_MAX_ITEMS 1024u /* of a workgroup */
 
 struct isa_wg;
 
@@ -332,6 +333,9 @@ struct isa_thread {
 	u64 counted;		 /* instructions already taken from the budget */
 	struct isa_report final; /* of the workgroup order */
 	u64 order;		 /* of the workgroup whose fault the report has */
+	/* work-item ids by number in the group: x (or all, packed), y, z; of groups of ids_dim */
+	u32 ids_dim[3], ids_gen;
+	u32 ids[3 * ISA_MAX_ITEMS];
 	struct isa_span_cache cache[ISA_CACHE];
 };
 

@@ -97,12 +97,57 @@ static void put64(u32 *s, u64 v)
 	s[1] = (u32)(v >> 32);
 }
 
+/*
+ * Work-item ids of a group of this size, wave by wave in the rows they begin with.
+ * Nearly all groups of a launch have the same: kept by the thread.
+ */
+static const u32 *group_ids(struct isa_thread *t, const struct isa_kernel *k, const u32 dim[3])
+{
+	u32 *const x = t->ids, *const y = x + ISA_MAX_ITEMS, *const z = y + ISA_MAX_ITEMS;
+	const u32 items = k->waves * k->lanes;
+	u32 at[3] = {0, 0, 0};
+
+	if (!memcmp(t->ids_dim, dim, sizeof(t->ids_dim)) && t->ids_gen == k->gen)
+		return t->ids;
+	memcpy(t->ids_dim, dim, sizeof(t->ids_dim));
+	t->ids_gen = k->gen;
+	for (u32 i = 0; i < items; i++) {
+		if (k->gen == 10) {
+			x[i] = at[0];
+			y[i] = at[1];
+			z[i] = at[2];
+		} else {
+			x[i] = at[0] | at[1] << 10 | at[2] << 20;
+		}
+		if (++at[0] == dim[0]) {
+			at[0] = 0;
+			if (++at[1] == dim[1]) {
+				at[1] = 0;
+				at[2]++;
+			}
+		}
+	}
+	return t->ids;
+}
+
+/* Puts them into the wave's first registers; the lanes there are, as EXEC. */
+static u64 take_ids(struct isa_wave *w, const struct isa_kernel *k)
+{
+	const struct isa_wg *const g = w->wg;
+	const u32 rows = k->gen != 10 ? 1 : 1 + (k->rsrc2 >> 11 & 3);
+	const u32 items = g->dim[0] * g->dim[1] * g->dim[2], first = w->index * k->lanes;
+	const u32 *const ids = group_ids(w->t, k, g->dim) + first;
+	const u32 n = items - first;
+
+	for (u32 r = 0; r < rows && r < 3; r++)
+		memcpy(w->v + r * ISA_LANES, ids + r * ISA_MAX_ITEMS, k->lanes * sizeof(u32));
+	return n >= k->lanes ? w->full : ((u64)1 << n) - 1;
+}
+
 void isa_wave_init(struct isa_wave *w, const struct isa_kernel *k, const struct isa_launch *l)
 {
 	const struct isa_wg *const g = w->wg;
-	const u32 user = k->rsrc2 >> 1 & 31, ids = k->rsrc2 >> 11 & 3;
-	const u32 items = g->dim[0] * g->dim[1] * g->dim[2];
-	const bool packed = k->gen != 10;
+	const u32 user = k->rsrc2 >> 1 & 31;
 	u32 at = 0;
 
 	memset(w->s, 0, sizeof(w->s));
@@ -168,28 +213,7 @@ void isa_wave_init(struct isa_wave *w, const struct isa_kernel *k, const struct 
 	w->s[R_PRIVATE_BASE + 1] = APERTURE_PRIVATE;
 	w->s[R_PRIVATE_LIMIT] = ~0u;
 	w->s[R_PRIVATE_LIMIT + 1] = APERTURE_PRIVATE;
-	/* work-item ids */
-	u64 exec = 0;
-	for (u32 i = 0; i < k->lanes; i++) {
-		const u32 item = w->index * k->lanes + i;
-		const u32 x = item % g->dim[0], y = item / g->dim[0] % g->dim[1];
-		const u32 z = item / g->dim[0] / g->dim[1];
-
-		if (item < items)
-			exec |= (u64)1 << i;
-		if (packed) {
-			w->v[i] = x | y << 10 | z << 20;
-		} else {
-			w->v[i] = x;
-			if (ids >= 1)
-				w->v[ISA_LANES + i] = y;
-			if (ids >= 2)
-				w->v[2 * ISA_LANES + i] = z;
-		}
-	}
-	isa_set_exec(w, exec);
-	w->mask_exec = 0;
-	memset(w->mask, 0, sizeof(w->mask));
+	isa_set_exec(w, take_ids(w, k));
 }
 
 /* --- workgroups ---------------------------------------------------------------------- */

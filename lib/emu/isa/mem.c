@@ -45,7 +45,6 @@ int isa_bad_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_acce
 		return isa_fault_in(w, in, &f);
 	isa_note(w, in, &f);
 	a->lanes &= ~bad;
-	a->linear = false;
 	if ((in->m.op == MEM_LOAD && !in->m.to_lds) || in->m.rtn)
 		for (u64 left = bad; left; left &= left - 1)
 			for (u32 k = 0; k < in->m.dwords; k++)
@@ -168,7 +167,7 @@ int isa_scratch_resolve(struct isa_wave *w, const struct isa_inst *in, struct is
 	const u32 unit = size < 4 ? size : 4;
 	u64 bad = 0, first = 0;
 
-	a->split = a->linear = false;
+	a->split = false;
 	a->base = (uintptr_t)w->scratch;
 	a->step = (u32)row;
 	for (u64 left = a->lanes; left; left &= left - 1) {

@@ -12,8 +12,7 @@ struct isa_access_set {
 	u64 lanes;	/* the ones that take part */
 	uintptr_t base; /* a number: with device addresses as offsets it wraps */
 	u32 step;
-	bool split;  /* scratch: some lane's bytes are not within one dword */
-	bool linear; /* all lanes on, neighbours 4 bytes apart, dword access */
+	bool split; /* scratch: some lane's bytes are not within one dword */
 	u64 off[ISA_LANES] __attribute__((aligned(64)));
 };
 
