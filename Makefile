@@ -113,7 +113,7 @@ $(L)/libhrr-audit.so: $(call obj,lib/preload/audit.c)
 	$(call say,LD )$(CC) -shared -nostdlib -Wl,-z,defs -o $@ $^
 $(L)/libhrr-emu.so: $(call obj,$(ISA_SRC) $(RUNTIME_SRC) $(IN_PROGRAM_SRC))
 	@mkdir -p $(@D)
-	$(call say,LD )$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-soname,libhrr-emu.so -o $@ $^ -lzstd -lz -ldl -lpthread -lm
+	$(call say,LD )$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,nodelete -Wl,-soname,libhrr-emu.so -o $@ $^ -lzstd -lz -ldl -lpthread -lm
 $(L)/emu/libamdhip64.so.%: lib/emu/standin/hip.S $(L)/libhrr-emu.so $(GEN)
 	@mkdir -p $(@D)
 	$(call say,LD )$(CC) -shared $(CPPFLAGS) -DMAJOR=$* -o $@ $< -nostdlib -Wl,-soname,libamdhip64.so.$* \

@@ -229,6 +229,16 @@ struct isa_code *isa_program_code(struct isa_program *prog, unsigned lanes, char
 	return c;
 }
 
+u32 isa_code_count(struct isa_code *code)
+{
+	u32 n;
+
+	pthread_mutex_lock(&code->lock);
+	n = code->n_inst;
+	pthread_mutex_unlock(&code->lock);
+	return n;
+}
+
 unsigned isa_code_lanes(const struct isa_code *code)
 {
 	return code->lanes;

@@ -325,12 +325,17 @@ struct isa_wg;
 /* One CPU thread of a launch. */
 struct isa_thread {
 	const struct isa_launch *launch;
+	const struct isa_kernel *kernel;
+	const struct isa_inst *entry;
 	struct isa_code *code;
 	struct isa_run *run;
+	struct isa_thread *next; /* of those kept for later launches */
+	struct isa_wg *spare;	 /* owned: storage of groups that are not in flight */
 	struct isa_report report;
-	u64 *approx; /* counts by table index */
+	u64 *approx; /* owned: counts by table index */
 	u64 instructions, waves;
-	u64 counted;		 /* instructions already taken from the budget */
+	u64 counted, quantum; /* instructions already taken from the budget; how many at a time */
+	_Atomic u64 *all_instructions;
 	struct isa_report final; /* of the workgroup order */
 	u64 order;		 /* of the workgroup whose fault the report has */
 	/* work-item ids by number in the group: x (or all, packed), y, z; of groups of ids_dim */
@@ -355,10 +360,12 @@ struct isa_wave {
 	struct isa_thread *t;
 	u8 *lds;
 	u32 lds_size;
-	u8 *scratch;
+	u8 *scratch;	  /* owned */
 	u64 scratch_size; /* bytes of the wave */
 	u64 scratch_used; /* from its start, written since it was poisoned */
-	u32 index;	  /* in its workgroup */
+	u64 scratch_room; /* bytes allocated */
+	u8 scratch_fill;
+	u32 index; /* in its workgroup */
 	u8 state;
 	u8 gpr_idx; /* s_set_gpr_idx: enable bits, 0 off */
 	u8 arch;
@@ -451,7 +458,7 @@ void isa_note(struct isa_wave *w, const struct isa_inst *in, const struct isa_fa
 /* Runs a wave until it yields, ends or stops, at most about slice instructions. */
 int isa_step(struct isa_wave *w, u64 slice);
 
-/* --- sched.c / launch.c ----------------------------------------------------*/
+/* --- wave.c ----------------------------------------------------------------*/
 
 /* Fills registers of a wave of workgroup id before its first instruction. */
 struct isa_kernel {
@@ -471,8 +478,9 @@ struct isa_wg {
 	u32 id[3], dim[3]; /* number of the group; its size (edges may be smaller) */
 	u64 order;	   /* linear number */
 	u8 *lds;	   /* owned */
-	u32 n_alloc;	   /* waves that have rows */
-	bool live;
+	u32 lds_room;	   /* bytes allocated */
+	u32 n_alloc;	   /* waves there are */
+	struct isa_wg *next;
 };
 int isa_kernel_read(const struct isa_launch *l, struct isa_kernel *k, char *why, size_t size);
 void isa_wave_init(struct isa_wave *w, const struct isa_kernel *k, const struct isa_launch *l);
@@ -481,6 +489,8 @@ void isa_wave_init(struct isa_wave *w, const struct isa_kernel *k, const struct 
 
 /* The instruction at a device address; NULL with *why set to a static text or the diag. */
 const struct isa_inst *isa_code_at(struct isa_code *code, u64 pc, char *why, size_t size);
+/* Instructions decoded so far: numbers (struct isa_inst.id) are below it. */
+u32 isa_code_count(struct isa_code *code);
 unsigned isa_code_lanes(const struct isa_code *code);
 struct isa_code *isa_program_code(struct isa_program *prog, unsigned lanes, char *why, size_t size);
 const void *isa_program_bytes(const struct isa_program *prog, u64 addr, u64 size);
@@ -507,6 +517,8 @@ int isa_build(struct isa_code *code, enum isa_arch arch, const char *text, struc
 
 const struct isa_op *isa_op_at(unsigned index);
 unsigned isa_op_count(void);
+/* Rows whose results hardware approximates; how many. */
+unsigned isa_approx_rows(const u16 **ret_rows);
 isa_fn isa_op_fn(unsigned index);
 /* Index by name without encoding suffix; negative when there is none. */
 int isa_op_find(const char *name, size_t len);

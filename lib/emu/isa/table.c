@@ -18,6 +18,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic u8 met[ISA_ARCH_COUNT][MAX_ROWS];
 static unsigned variant;
 static int row_prep, row_sgpr, row_dual;
+static u16 approx_rows[MAX_ROWS];
+static unsigned n_approx_rows;
 
 enum { M_SEXT = 1, M_D16 = 2, M_HI = 4, M_RTN = 8, M_LDS = 16 };
 enum { P_G = 1, P_F = 2, P_S = 4, P_B = 8 };
@@ -296,6 +298,9 @@ static void build(void)
 #define ALIAS(name, canonical, archs) alias(#name, #canonical, archs);
 #include "lib/emu/isa/alias.def"
 #undef ALIAS
+	for (unsigned i = 0; i < n_rows; i++)
+		if (rows[i].flags & F_APPROX)
+			approx_rows[n_approx_rows++] = (u16)i;
 	row_prep = find("run_prep", 8);
 	row_sgpr = find("run_sgpr", 8);
 	row_dual = find("run_dual", 8);
@@ -325,6 +330,13 @@ unsigned isa_op_count(void)
 {
 	pthread_once(&once, build);
 	return n_rows;
+}
+
+unsigned isa_approx_rows(const u16 **ret_rows)
+{
+	pthread_once(&once, build);
+	*ret_rows = approx_rows;
+	return n_approx_rows;
 }
 
 int isa_op_find(const char *name, size_t len)
