@@ -10,6 +10,7 @@
 
 #define HRR_MAX_WORDS 16   /* parameters of a call */
 #define HRR_MAX_DEVICES 32 /* of one run time */
+#define HRR_MAX_CTX 64	   /* on one thread's stack */
 #define HRR_MAX_KERNARG ((size_t)1 << 20)
 #define HRR_MAX_COUNT 65536 /* elements of an array parameter */
 #define HRR_RECENT 4096	    /* calls whose names are remembered for messages */
@@ -100,10 +101,11 @@ struct hrr_held_map {
 
 struct hrr_thread {
 	uint64_t tid;
-	int device;	    /* current device as recorded */
-	int64_t last_error; /* of the replayed calls of this thread */
-	int capture_mode;   /* hipThreadExchangeStreamCaptureMode */
-	uint64_t ctx;	    /* live context, 0: primary */
+	int device;		  /* current device as recorded */
+	int64_t last_error;	  /* of the replayed calls of this thread */
+	int capture_mode;	  /* hipThreadExchangeStreamCaptureMode */
+	uint8_t ctx[HRR_MAX_CTX]; /* devices that were current below the contexts on its stack */
+	uint8_t n_ctx;
 };
 
 struct hrr_event {
@@ -496,7 +498,7 @@ hrr_handler hrr_do_alloc, hrr_do_host_alloc, hrr_do_free, hrr_do_host_free, hrr_
     hrr_do_graph_launch, hrr_do_graph_clone, hrr_do_graph_exec_destroy, hrr_do_graph_exec_update,
     hrr_do_graph_nodes, hrr_do_host_pointer, hrr_do_managed, hrr_do_peer, hrr_do_vmm,
     hrr_do_free_async, hrr_do_value, hrr_do_graph_find, hrr_do_refused, hrr_do_managed_var,
-    hrr_do_find_in_clone, hrr_do_child_graph;
+    hrr_do_find_in_clone, hrr_do_child_graph, hrr_do_ctx, hrr_do_get_device;
 hrr_handler *hrr_handler_of(enum hrr_api api); /* NULL: refused */
 /* Reissue of a call recorded as failing: lenient about operands, changes nothing. */
 int hrr_reissue_failed(struct hrr_replay *r, struct hrr_event *ev);
@@ -521,8 +523,8 @@ struct hrr_copy {	   /* any copy, normalised; all in bytes */
 	uint64_t dpitch, dslice, spitch, sslice; /* bytes between rows and planes */
 	bool has_dir, dev_dst, dev_src;
 	bool dst_typed, src_typed; /* by the call itself: a role, or a memory type; dev_* says it */
-	uint64_t key, stream; /* held key and live stream */
-	bool async;	      /* its source must stay good after the call */
+	uint64_t key, stream;	   /* held key and live stream */
+	bool async;		   /* its source must stay good after the call */
 };
 struct hrr_copy_ends {		  /* live operands */
 	uint64_t dst, src, total; /* total: packed bytes */

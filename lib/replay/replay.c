@@ -123,11 +123,25 @@ static void mark_hole(struct hrr_replay *r, struct hrr_event *ev)
 		hrr_graph_bad(hrr_capture_of(r, hrr_stream_key(ev, ev->w[s], false)), why);
 }
 
+/* Whether the call must not end an open capture: of another thread, or of one that relaxed. */
+static bool goes_beside(struct hrr_replay *r, const struct hrr_event *ev)
+{
+	const struct hrr_held_map *m = &r->held[HRR_H_STREAM];
+
+	if (ev->th->capture_mode == hipStreamCaptureModeRelaxed)
+		return true;
+	for (size_t i = 0; i < m->cap; i++) {
+		const struct hrr_graph *g = m->slot[i].recorded != 0 ? m->slot[i].info : NULL;
+		if (g != NULL && g->origin_tid == ev->th->tid)
+			return false;
+	}
+	return true;
+}
+
 static int play(struct hrr_replay *r, struct hrr_event *ev)
 {
 	hrr_handler *handler = hrr_handler_of(ev->api);
 	int saved = -1, rc;
-	bool foreign = false;
 
 	rc = hrr_args_read(r, ev);
 	if (rc < 0)
@@ -146,25 +160,16 @@ static int play(struct hrr_replay *r, struct hrr_event *ev)
 	rc = hrr_set_device(r, ev->th->device);
 	if (rc < 0)
 		return rc;
-	if (r->captures != 0) {
-		/* Another thread's call must not end this thread's capture. */
-		foreign = true;
-		struct hrr_held_map *m = &r->held[HRR_H_STREAM];
-		for (size_t i = 0; i < m->cap && foreign; i++) {
-			const struct hrr_graph *g =
-			    m->slot[i].recorded != 0 ? m->slot[i].info : NULL;
-			foreign = g == NULL || g->origin_tid != ev->th->tid;
-		}
-		if (foreign)
-			hrr_relax(r, &saved);
-	}
+	bool relaxed = r->captures != 0 && goes_beside(r, ev);
+	if (relaxed)
+		hrr_relax(r, &saved);
 	if (ev->recorded == hipSuccess || handler == hrr_do_end_capture)
 		rc = handler(r, ev);
 	else if (handler == hrr_do_ignored || handler == hrr_do_last_error)
 		rc = hrr_do_ignored(r, ev);
 	else
 		rc = hrr_reissue_failed(r, ev);
-	if (foreign)
+	if (relaxed)
 		hrr_unrelax(r, saved);
 	return rc;
 }

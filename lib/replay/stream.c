@@ -165,6 +165,16 @@ int hrr_do_last_error(struct hrr_replay *r, struct hrr_event *ev)
 	return 0;
 }
 
+/*
+ * What a thread may do while a capture is open follows the recorded thread: play() relaxes around
+ * its calls. The run time's own mode, of the one thread there is, stays as it was.
+ */
+int hrr_do_capture_mode(struct hrr_replay *r, struct hrr_event *ev)
+{
+	ev->th->capture_mode = (int)ev->w[0];
+	return hrr_do_ignored(r, ev);
+}
+
 int hrr_do_ignored(struct hrr_replay *r, struct hrr_event *ev)
 {
 	(void)ev;
@@ -206,11 +216,14 @@ static int find_registered(void *self, const struct hrr_range *x)
 
 int hrr_do_device_reset(struct hrr_replay *r, struct hrr_event *ev)
 {
-	struct reset s = {.device = r->device};
+	bool named = ev->api == HRR_API_hipDevicePrimaryCtxReset;
+	struct reset s = {.device = named ? (int)ev->w[0] : r->device};
 	int rc = hrr_wait_all(r);
 
 	if (rc < 0)
 		return rc;
+	if (s.device < 0 || s.device >= r->n_devices || s.device >= HRR_MAX_DEVICES)
+		return hrr_fail(r, "device %d: this run time has %d", s.device, r->n_devices);
 	hrr_graph_end(r, true);
 	while (s.found = NULL, hrr_ranges_each(r->hostmap, find_registered, &s) != 0) {
 		struct hrr_registration *g = s.found->reg;

@@ -22,6 +22,7 @@ APP_LIBS_hsapool_copy := -lhsa-runtime64
 APP_LIBS_hsapool_kernel := -lhsa-runtime64
 APP_LIBS_threads := -lpthread
 APP_LIBS_ptds := -lpthread
+APP_LIBS_ctxs := -lpthread
 
 ifeq ($(HAVE_HIPCC),)
 apps:

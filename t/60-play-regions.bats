@@ -1,0 +1,73 @@
+# hrr-play: memory that only annotations know, in whole programs
+load helper
+
+setup() {
+	common_setup
+	need_prog hrr-play hrr-capture
+	need_emu
+	need_cmd jq
+	export HRR_EMU_DEVICES=2
+}
+
+# As the program would be recorded if it had its device memory from somewhere else: every
+# allocation and release becomes an annotation, so that each is first touched by something else.
+allocations_to_segments() {
+	jq -cn '
+	foreach inputs as $r ({dev: {}, live: {}};
+		if $r.api == "hipSetDevice" then .dev[$r.tid | tostring] = $r.args.deviceId else . end
+		| (.dev[$r.tid | tostring] // 0) as $d
+		| ($r.args.ptr? // $r.args.dev_ptr?) as $p
+		| .out = $r
+		| if $r.ret != null then .
+		elif $r.api == "hipMalloc" or $r.api == "hipMallocPitch" or $r.api == "hipMallocAsync" then
+			.live[$p] = $d
+			| .out = {region: "add", kind: "segment", device: $d, base: $p,
+				size: ($r.args.size // $r.args.pitch * $r.args.height)}
+		elif ($r.api == "hipFree" or $r.api == "hipFreeAsync") and .live[$p] != null then
+			.out = {region: "del", kind: "segment", device: .live[$p], base: $p}
+		else . end;
+		.out)' "$1" >"$1.new" && mv "$1.new" "$1"
+}
+
+@test "hrr-play: programs whose every allocation is known from annotations only" {
+	local a n=0 f outputs
+	need_apps saxpy
+	for a in saxpy streams hostreg graphcap graphnodes graphedit launches pitched symbols ptds threads polling pools waitvalue structarg peer modlaunch; do
+		[ -x "$APPS/$a" ] || continue
+		rm -rf run.hrr
+		hrr-capture -q -d emu -o run.hrr -- "$a" >/dev/null
+		f=$(echo run.hrr/pid-*/events.jsonl)
+		outputs=$(grep -c '^{"output"' "$f")
+		allocations_to_segments "$f"
+		run_sep hrr-play -d emu run.hrr
+		[ "$status" -eq 0 ] || {
+			saw "$a: exit code 0 is due"
+			return 1
+		}
+		err_has "Outputs : $outputs compared of $outputs: $outputs exact"
+		[ "$a" = symbols ] || err_like "Region segs : [1-9][0-9]* backed" || return 1
+		run_sep hrr-play -q -d emu --no-regions run.hrr
+		[ "$a" = symbols ] || [ "$status" -eq 1 ] || {
+			saw "$a: without annotations exit code 1 is due"
+			return 1
+		}
+		n=$((n + 1))
+	done
+	[ "$n" -ge 14 ]
+}
+
+@test "hrr-play: the same, where work is done late" {
+	local a f
+	need_apps saxpy
+	for a in graphedit threads pools; do
+		rm -rf run.hrr
+		hrr-capture -q -d emu -o run.hrr -- "$a" >/dev/null
+		f=$(echo run.hrr/pid-*/events.jsonl)
+		allocations_to_segments "$f"
+		run_sep env HRR_EMU_SCHED=late hrr-play -d emu run.hrr
+		[ "$status" -eq 0 ] || {
+			saw "$a: exit code 0 is due"
+			return 1
+		}
+	done
+}
