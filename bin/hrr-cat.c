@@ -593,8 +593,8 @@ int main(int argc, char **argv)
 		     : opt.follow || (stat(c.operand, &st) == 0 && S_ISFIFO(st.st_mode));
 	/* Printed or counted, a call's members are looked at by nobody but a selector. */
 	if (c.export == NULL && c.hrr8 == NULL && c.view == NULL && c.info == NULL &&
-	    c.verify == NULL && hrr_filter_heads_only(c.filter) && hrr_source_heads_only(c.src) < 0)
-		tool_no_memory();
+	    c.verify == NULL)
+		hrr_source_heads_only(c.src, !hrr_filter_heads_only(c.filter));
 	cat(&c);
 
 	int code = end(&c, export.redact,

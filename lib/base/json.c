@@ -28,6 +28,17 @@ int hrr_json_more(struct hrr_json *j)
 	return 0;
 }
 
+int hrr_json_room(struct hrr_json *j, uint32_t n)
+{
+	int rc = 0;
+
+	while (rc == 0 && j->cap < n) {
+		j->n = j->cap;
+		rc = hrr_json_more(j);
+	}
+	return rc;
+}
+
 int hrr_json_parse(struct hrr_json *j, const char *text, size_t len, struct hrr_diag *diag)
 {
 	int rc = hrr_json_scan(j, text, len);

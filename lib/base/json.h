@@ -53,6 +53,9 @@ struct hrr_json {
 void hrr_json_release(struct hrr_json *j);
 /* The root is node 0. -EINVAL with "what" in diag (offset named), -E2BIG over a limit, -ENOMEM. */
 int hrr_json_parse(struct hrr_json *j, const char *text, size_t len, struct hrr_diag *diag);
+/* Room for n nodes, their contents undefined: for who fills them by other means. -ENOMEM, -E2BIG.
+ */
+int hrr_json_room(struct hrr_json *j, uint32_t n);
 /* For tests: the fast path alone. -EAGAIN where it would hand over to the general one. */
 int hrr_json_scan(struct hrr_json *j, const char *text, size_t len);
 
@@ -69,6 +72,9 @@ int hrr_json_i64(const struct hrr_json *j, int node, int64_t *ret);
 int hrr_json_f64(const struct hrr_json *j, int node, double *ret);
 /* "0x…" (1 to 16 hex digits, any case) as a string; integers are taken too. */
 int hrr_json_addr(const struct hrr_json *j, int node, uint64_t *ret);
+/* The same of the text of an integer, and of a string without its quotes. */
+int hrr_json_text_u64(const char *s, size_t len, uint64_t *ret);
+int hrr_json_text_addr(const char *s, size_t len, uint64_t *ret);
 /* Appends the bytes of a string of hex digits (any case) to b. -EINVAL. */
 int hrr_json_hex(const struct hrr_json *j, int node, struct hrr_buf *b);
 /* Appends the decoded string ("…" or {"hex":"…"}) to b. */

@@ -57,15 +57,12 @@ bool hrr_json_is(const struct hrr_json *j, int node, const char *string)
 	return s != NULL && len == strlen(string) && memcmp(s, string, len) == 0;
 }
 
-/* Sign and magnitude of an integer node; at most 19 digits get here. */
-static int integer(const struct hrr_json *j, int node, bool *ret_negative, uint64_t *ret)
+/* Sign and magnitude of an integer; at most 19 digits get here. */
+static int integer(const char *s, size_t len, bool *ret_negative, uint64_t *ret)
 {
+	size_t i = s[0] == '-';
 	uint64_t v = 0;
 
-	if (node < 0 || j->nodes[node].type != HRR_JSON_INT)
-		return -EINVAL;
-	const char *s = j->text + j->nodes[node].off;
-	size_t len = j->nodes[node].len, i = s[0] == '-';
 	*ret_negative = i;
 	for (size_t sure = len < 18 ? len : 18; i < sure; i++)
 		v = v * 10 + (uint64_t)(s[i] - '0');
@@ -77,15 +74,27 @@ static int integer(const struct hrr_json *j, int node, bool *ret_negative, uint6
 	return 0;
 }
 
-int hrr_json_u64(const struct hrr_json *j, int node, uint64_t *ret)
+static bool is_integer(const struct hrr_json *j, int node)
+{
+	return node >= 0 && j->nodes[node].type == HRR_JSON_INT;
+}
+
+int hrr_json_text_u64(const char *s, size_t len, uint64_t *ret)
 {
 	bool negative;
 	uint64_t v;
 
-	if (integer(j, node, &negative, &v) < 0 || negative)
+	if (integer(s, len, &negative, &v) < 0 || negative)
 		return -EINVAL;
 	*ret = v;
 	return 0;
+}
+
+int hrr_json_u64(const struct hrr_json *j, int node, uint64_t *ret)
+{
+	return is_integer(j, node)
+		   ? hrr_json_text_u64(j->text + j->nodes[node].off, j->nodes[node].len, ret)
+		   : -EINVAL;
 }
 
 int hrr_json_i64(const struct hrr_json *j, int node, int64_t *ret)
@@ -93,7 +102,9 @@ int hrr_json_i64(const struct hrr_json *j, int node, int64_t *ret)
 	bool negative;
 	uint64_t v;
 
-	if (integer(j, node, &negative, &v) < 0 || v > (uint64_t)INT64_MAX + negative)
+	if (!is_integer(j, node) ||
+	    integer(j->text + j->nodes[node].off, j->nodes[node].len, &negative, &v) < 0 ||
+	    v > (uint64_t)INT64_MAX + negative)
 		return -EINVAL;
 	*ret = negative ? (int64_t)(0 - v) : (int64_t)v;
 	return 0;
@@ -126,14 +137,10 @@ static int hex_digit(char c)
 	return -1;
 }
 
-int hrr_json_addr(const struct hrr_json *j, int node, uint64_t *ret)
+int hrr_json_text_addr(const char *s, size_t len, uint64_t *ret)
 {
-	size_t len;
-	const char *s = hrr_json_raw(j, node, &len);
 	uint64_t v = 0;
 
-	if (s == NULL)
-		return hrr_json_u64(j, node, ret);
 	if (len < 3 || len > 18 || s[0] != '0' || s[1] != 'x')
 		return -EINVAL;
 	for (size_t i = 2; i < len; i++) {
@@ -144,6 +151,14 @@ int hrr_json_addr(const struct hrr_json *j, int node, uint64_t *ret)
 	}
 	*ret = v;
 	return 0;
+}
+
+int hrr_json_addr(const struct hrr_json *j, int node, uint64_t *ret)
+{
+	size_t len;
+	const char *s = hrr_json_raw(j, node, &len);
+
+	return s != NULL ? hrr_json_text_addr(s, len, ret) : hrr_json_u64(j, node, ret);
 }
 
 int hrr_json_hex(const struct hrr_json *j, int node, struct hrr_buf *b)

@@ -66,10 +66,10 @@ const char *hrr_source_sidecar_folder(const struct hrr_source *s);
 size_t hrr_source_files(const struct hrr_source *s);
 /*
  * From now on calls may come with their head alone: kind, line, p, t, seq, dur, tid
- * and api, and no members (args and the others -1). For programs that pass lines on;
- * several times as fast. -ENOMEM.
+ * and api, and no members (args and the others -1). For programs that pass lines on.
+ * looked_at: selectors may still ask for them (lib/stream/shape.h).
  */
-int hrr_source_heads_only(struct hrr_source *s);
+void hrr_source_heads_only(struct hrr_source *s, bool looked_at);
 /* The record last returned came out of a sidecar. */
 bool hrr_source_from_sidecar(const struct hrr_source *s);
 /* The blob store of process p. NULL with diag where there is none (or it cannot be opened). */

@@ -51,7 +51,8 @@ struct hrr_source {
 	struct feed *last;	 /* whose record was returned */
 	bool last_region;	 /* and it came out of a sidecar */
 	bool running, last_look; /* last_look: follow found it ended; what came meanwhile is read */
-	struct hrr_shapes *shapes;  /* heads only: owned, or NULL */
+	struct hrr_shapes *shapes; /* owned */
+	bool heads_only;
 	char *archive;		    /* owned: folder with the manifest, or NULL */
 	const struct feed *reading; /* while a line is read */
 	uint64_t calls, outputs, regions, sidecars;
@@ -60,5 +61,20 @@ struct hrr_source {
 /* Fills feeds from an operand. */
 int hrr_source_find(struct hrr_source *s, const char *operand, struct hrr_diag *diag);
 void hrr_source_feed_release(struct feed *f);
+/* Reads the next record of a feed into its head; eof is set at its end. */
+int hrr_source_fetch(struct hrr_source *s, struct feed *f, struct hrr_diag *diag);
+/* Puts ,"p":N behind the first member of rec's line and reads it anew. */
+int hrr_source_insert_p(struct hrr_record *rec, struct hrr_buf *b, uint32_t p,
+			struct hrr_diag *diag);
+
+/* Process p, or NULL where it was not met. */
+struct process *hrr_source_process(const struct hrr_source *s, uint32_t p);
+/* Makes room up to p. -ENOMEM. */
+int hrr_source_process_get(struct hrr_source *s, uint32_t p, struct process **ret);
+/* What the feed's head, a header, and an end record say of their process. */
+int hrr_source_note_header(struct hrr_source *s, struct feed *f, struct process *p,
+			   struct hrr_diag *diag);
+void hrr_source_note_end(const struct hrr_record *rec, struct process *p);
+int hrr_source_no_memory(struct hrr_diag *diag);
 
 #endif

@@ -227,6 +227,7 @@ int hrr_record_parse(struct hrr_record *rec, const char *line, size_t len, struc
 	rec->line = line;
 	rec->len = len;
 	rec->p = 0;
+	rec->shapes = NULL;
 	rec->t = HRR_NO_TIME;
 	rec->seq = rec->dur = rec->tid = 0;
 	rec->api = NULL;

@@ -18,6 +18,8 @@ enum hrr_record_kind {
 #define HRR_STREAM_VERSION 1
 #define HRR_STREAM_MAX_PROCESSES 65536 /* in one merged stream */
 
+struct hrr_shapes;
+
 struct hrr_record {
 	enum hrr_record_kind kind;
 	const char *line; /* as it came, without newline; borrowed until the next read */
@@ -32,6 +34,8 @@ struct hrr_record {
 	size_t api_len;
 	int args, ret, dir, blobs, kernel, host,
 	    symbol; /* nodes of these members, -1 when absent */
+	/* Its members were not looked at (lib/stream/shape.h); NULL: they are in json. */
+	const struct hrr_shapes *shapes;
 };
 
 #define HRR_NO_TIME UINT64_MAX

@@ -185,15 +185,23 @@ static bool range(enum key key, const char *s, size_t len, struct item *ret)
 	return true;
 }
 
+static int glob(struct parser *p, const char *s, size_t len)
+{
+	bool plain = true;
+
+	for (size_t i = 0; i < len && plain; i++)
+		plain = strchr("*?[\\", s[i]) == NULL;
+	return add_item(p, (struct item){.glob = s, .len = len, .plain = plain});
+}
+
 static int globs(struct parser *p, const char *s, size_t len)
 {
 	if (len >= 2 && s[0] == '"' && s[len - 1] == '"')
-		return add_item(p, (struct item){.glob = s + 1, .len = len - 2});
+		return glob(p, s + 1, len - 2);
 	for (;;) {
 		const char *comma = memchr(s, ',', len);
 		size_t n = comma != NULL ? (size_t)(comma - s) : len;
-		int rc = n == 0 ? bad(p, "a value is missing", s, len)
-				: add_item(p, (struct item){.glob = s, .len = n});
+		int rc = n == 0 ? bad(p, "a value is missing", s, len) : glob(p, s, n);
 		if (rc < 0 || comma == NULL)
 			return rc;
 		s += n + 1;
@@ -233,18 +241,10 @@ static int numbers(struct parser *p, enum key key, const char *op, const char *s
 
 static int family(struct parser *p, const char *s, size_t len, unsigned char *ret_key)
 {
-	for (const struct hrr_select_family *f = hrr_select_families; f->name != NULL; f++) {
-		if (strlen(f->name) != len || memcmp(f->name, s, len) != 0)
-			continue;
-		for (const char *g = f->globs; *g != '\0';) {
-			size_t n = strcspn(g, " ");
-			int rc = add_item(p, (struct item){.glob = g, .len = n});
-			if (rc < 0)
-				return rc;
-			g += n + (g[n] == ' ');
-		}
-		return 0;
-	}
+	for (uint32_t i = 0; hrr_select_families[i].name != NULL; i++)
+		if (strlen(hrr_select_families[i].name) == len &&
+		    memcmp(hrr_select_families[i].name, s, len) == 0)
+			return add_item(p, (struct item){.first = i});
 	for (int i = 0; i < hrr_class_list_n; i++)
 		if (strlen(hrr_class_list[i]) == len && memcmp(hrr_class_list[i], s, len) == 0) {
 			*ret_key = KEY_CLASS;

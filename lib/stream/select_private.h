@@ -16,8 +16,8 @@ enum key {
 	KEY_SIZE,
 	KEY_STREAM,
 	KEY_ADDR,
-	KEY_FAMILY,
-	KEY_CLASS, /* a family of hrr_select_classes: first is its index */
+	KEY_FAMILY, /* first is its index in hrr_select_families */
+	KEY_CLASS,  /* a family of hrr_select_classes: first is its index */
 	KEY_COUNT
 };
 
@@ -25,6 +25,7 @@ enum key {
 struct item {
 	const char *glob; /* in the selector's text */
 	size_t len;
+	bool plain; /* means itself alone */
 	uint64_t first, last, step;
 };
 
@@ -35,6 +36,12 @@ struct node {
 	bool negate;
 	uint32_t a, b; /* operands; for terms the items [a, b) */
 };
+
+/* The families a call belongs to: bit i for hrr_select_families[i]. */
+uint32_t hrr_select_families_of(const char *api, size_t len);
+#define FAMILY_COPY (1u << 0)
+#define FAMILY_SET (1u << 1)
+#define FAMILY_ALLOC (1u << 3)
 
 /* Set by hrr_select_classes. */
 extern const char *const *hrr_class_list;

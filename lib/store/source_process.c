@@ -1,0 +1,96 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/store/file.h"
+#include "lib/store/source_private.h"
+
+int hrr_source_no_memory(struct hrr_diag *diag)
+{
+	return hrr_diag_set(diag, -ENOMEM, "out of memory");
+}
+
+struct process *hrr_source_process(const struct hrr_source *s, uint32_t p)
+{
+	return p < s->n_processes ? &((struct process *)(void *)s->processes.data)[p] : NULL;
+}
+
+int hrr_source_process_get(struct hrr_source *s, uint32_t p, struct process **ret)
+{
+	static const struct process none;
+
+	while (s->n_processes <= p) {
+		if (hrr_buf_add(&s->processes, &none, sizeof none) < 0)
+			return -ENOMEM;
+		s->n_processes++;
+	}
+	*ret = hrr_source_process(s, p);
+	return 0;
+}
+
+static uint64_t decimal(const struct hrr_json *j, const char *key)
+{
+	size_t len;
+	const char *text = hrr_json_raw(j, hrr_json_get(j, 0, key), &len);
+	uint64_t v = 0;
+
+	for (size_t i = 0; text != NULL && i < len; i++)
+		if (text[i] < '0' || text[i] > '9' || __builtin_mul_overflow(v, 10u, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(text[i] - '0'), &v))
+			return 0;
+	return v;
+}
+
+int hrr_source_note_header(struct hrr_source *s, struct feed *f, struct process *p,
+			   struct hrr_diag *diag)
+{
+	const struct hrr_json *j = &f->head.json;
+	struct hrr_buf blobs = {0};
+	uint64_t pid;
+
+	if (p->header)
+		return hrr_diag_set(diag, -EINVAL, "bad stream: a second header for process %u",
+				    f->head.p);
+	p->header = true;
+	p->t0 = decimal(j, "t0");
+	p->realtime = decimal(j, "realtime");
+	/* Folders were chosen by name; a stream is chosen by what its headers say. */
+	if (s->opt.pid >= 0 && f->p < 0 && hrr_json_u64(j, hrr_json_get(j, 0, "pid"), &pid) == 0)
+		p->dropped = pid != (uint64_t)s->opt.pid;
+	if (hrr_json_str(j, hrr_json_get(j, 0, "blobs"), &blobs) == 0 && blobs.len > 0 &&
+	    hrr_buf_str(&blobs) != NULL && memchr(blobs.data, '\0', blobs.len) == NULL) {
+		if (blobs.data[0] == '/')
+			p->blobs = strdup(blobs.data);
+		else if (f->folder != NULL)
+			p->blobs = hrr_path_join(f->folder, blobs.data);
+		char *real = p->blobs != NULL ? realpath(p->blobs, NULL) : NULL;
+		if (real != NULL) {
+			free(p->blobs);
+			p->blobs = real;
+		}
+	}
+	hrr_buf_release(&blobs);
+	return 0;
+}
+
+void hrr_source_note_end(const struct hrr_record *rec, struct process *p)
+{
+	const struct hrr_json *j = &rec->json;
+	int how = hrr_json_get(j, 0, "end"), not_recorded = hrr_json_get(j, 0, "notRecorded");
+	uint64_t v;
+
+	p->end = true;
+	p->filtered = hrr_json_is(j, how, "filtered");
+	p->cut = hrr_json_is(j, how, "cut");
+	if (hrr_json_u64(j, hrr_json_get(j, 0, "calls"), &v) == 0)
+		p->end_calls = v;
+	if (hrr_json_u64(j, hrr_json_get(j, 0, "outputs"), &v) == 0)
+		p->end_outputs = v;
+	if (hrr_json_u64(j, hrr_json_get(j, 0, "lost"), &v) == 0)
+		p->lost = v;
+	if (not_recorded < 0 || j->nodes[not_recorded].type != HRR_JSON_OBJECT)
+		return;
+	for (int i = hrr_json_first(j, not_recorded); i >= 0; i = hrr_json_next(j, not_recorded, i))
+		if (hrr_json_u64(j, i + 1, &v) == 0)
+			p->not_recorded += v;
+}
