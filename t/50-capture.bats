@@ -425,9 +425,9 @@ calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.call
 }
 
 @test "capture: calls that are not recorded are counted" {
-	run_sep hrr-capture -o a.hrr -- "$STUB/calls" array
+	run_sep hrr-capture -o a.hrr -- "$STUB/calls" mipmap
 	status_is 0
-	[ "$(events a.hrr | tail -1 | jq -c .notRecorded)" = '{"hipMallocArray":1}' ]
+	[ "$(events a.hrr | tail -1 | jq -c .notRecorded)" = '{"hipGetMipmappedArrayLevel":1}' ]
 	err_has "1 call of functions that are not recorded"
 }
 

@@ -87,7 +87,7 @@ int hrr_hip_load(struct hrr_hip *hip, const char *device, const char *libdir, st
 	} else {
 		names[0] = device;
 	}
-	char why[512] = "";
+	char why[512] = "", name[128];
 	for (int i = 0; names[i] != NULL && hip->lib == NULL; i++) {
 		hip->lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
 		if (hip->lib == NULL && why[0] == '\0')
@@ -96,9 +96,16 @@ int hrr_hip_load(struct hrr_hip *hip, const char *device, const char *libdir, st
 	if (hip->lib == NULL)
 		return hrr_diag_set(diag, -ENOENT, "device %s: cannot load the HIP run time: %s",
 				    device, why);
-	for (int i = 0; i < HRR_API_COUNT; i++)
-		if (hrr_api_table[i].typed)
-			hip->fn[i] = dlsym(hip->lib, hrr_api_table[i].symbol);
+	for (int i = 0; i < HRR_API_COUNT; i++) {
+		if (!hrr_api_table[i].typed)
+			continue;
+		hip->fn[i] = dlsym(hip->lib, hrr_api_table[i].symbol);
+		/* The stand-in of one major leaves out what came later; the CPU run time has it. */
+		if (hip->fn[i] == NULL &&
+		    snprintf(name, sizeof name, "emu_%s", hrr_api_table[i].name) <
+			(int)sizeof name)
+			hip->fn[i] = dlsym(hip->lib, name);
+	}
 	Dl_info info;
 	if (hip->fn[HRR_API_hipInit] == NULL || hip->fn[HRR_API_hipGetDeviceCount] == NULL)
 		return hrr_diag_set(diag, -ENOENT, "device %s: not a HIP run time: no hipInit",

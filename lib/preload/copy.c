@@ -11,9 +11,17 @@ struct shape {
 	int8_t dst, src, size, dpitch, spitch, width, height, kind, stream, symbol, offset, boxed;
 };
 
-static int8_t at(enum hrr_api api, const char *name)
+/* The first of these names a call has a parameter of. */
+static int8_t at(enum hrr_api api, const char *names)
 {
-	return (int8_t)hrr_api_param(api, name, strlen(name));
+	int k = -1;
+
+	while (*names != '\0' && k < 0) {
+		size_t n = strcspn(names, " ");
+		k = hrr_api_param(api, names, n);
+		names += n + strspn(names + n, " ");
+	}
+	return (int8_t)k;
 }
 
 static const struct shape *shape_of(enum hrr_api api)
@@ -24,12 +32,18 @@ static const struct shape *shape_of(enum hrr_api api)
 
 	if (atomic_load_explicit(&known[api], memory_order_acquire))
 		return s;
-	struct shape x = {at(api, "dst"),    at(api, "src"),	at(api, "sizeBytes"),
-			  at(api, "dpitch"), at(api, "spitch"), at(api, "width"),
-			  at(api, "height"), at(api, "kind"),	at(api, "stream"),
-			  at(api, "symbol"), at(api, "offset"), -1};
-	if (x.size < 0)
-		x.size = at(api, "count");
+	struct shape x = {at(api, "dst dstArray dstHost dstDevice"),
+			  at(api, "src srcArray srcHost srcDevice"),
+			  at(api, "sizeBytes count ByteCount"),
+			  at(api, "dpitch"),
+			  at(api, "spitch"),
+			  at(api, "width"),
+			  at(api, "height"),
+			  at(api, "kind"),
+			  at(api, "stream"),
+			  at(api, "symbol"),
+			  at(api, "offset"),
+			  -1};
 	const struct hrr_api_row *row = &hrr_api_table[api];
 	for (int i = 0; i < row->n_params; i++)
 		if (row->params[i].kind == HRR_K_STRUCT && row->params[i].flow == HRR_FLOW_IN)
@@ -44,49 +58,83 @@ static struct hrr_rect line(uint64_t n)
 	return (struct hrr_rect){n, 1, 1, n, n};
 }
 
+/* Bytes of an element where an array takes part: what it counts is elements then. */
+static uint64_t element_of(struct hrr_copy_op *op, hipArray_t src, hipArray_t dst)
+{
+	uint64_t n = 1;
+
+	op->src_dev = src != NULL;
+	op->dst_dev = dst != NULL;
+	if (src != NULL || dst != NULL)
+		n = hrr_array_element((uintptr_t)(src != NULL ? src : dst));
+	op->unknown = n == 0;
+	return n;
+}
+
 static void from_3d(struct hrr_copy_op *op, const struct hipMemcpy3DParms *p)
 {
-	uint64_t w = p->extent.width, h = p->extent.height, d = p->extent.depth;
+	uint64_t w = p->extent.width * element_of(op, p->srcArray, p->dstArray);
+	uint64_t h = p->extent.height, d = p->extent.depth;
 
-	op->arrays = p->srcArray != NULL || p->dstArray != NULL;
 	op->src = (uintptr_t)p->srcPtr.ptr + p->srcPos.x + p->srcPos.y * p->srcPtr.pitch +
 		  p->srcPos.z * p->srcPtr.pitch * p->srcPtr.ysize;
 	op->dst = (uintptr_t)p->dstPtr.ptr + p->dstPos.x + p->dstPos.y * p->dstPtr.pitch +
 		  p->dstPos.z * p->dstPtr.pitch * p->dstPtr.ysize;
 	op->srect = (struct hrr_rect){w, h, d, p->srcPtr.pitch, p->srcPtr.pitch * p->srcPtr.ysize};
 	op->drect = (struct hrr_rect){w, h, d, p->dstPtr.pitch, p->dstPtr.pitch * p->dstPtr.ysize};
+	if (p->srcArray != NULL)
+		op->src = 0;
+	if (p->dstArray != NULL)
+		op->dst = 0;
 	op->kind = p->kind;
 }
 
 /* hip_Memcpy2D and HIP_MEMCPY3D say by memory type which field holds an end's address. */
-static uint64_t by_type(int type, const void *host, const void *dev, bool *ret_dev, bool *ret_array)
+static uint64_t by_type(int type, const void *host, const void *dev, uint64_t offset, bool *ret_dev)
 {
-	*ret_dev = type == hipMemoryTypeDevice;
-	*ret_array = *ret_array || type == hipMemoryTypeArray;
-	return type == hipMemoryTypeHost ? (uintptr_t)host : (uintptr_t)dev;
+	bool old = hrr_runtime_major() < 6; /* their numbers changed */
+	bool array = type == (old ? hipMemoryTypeArray_5 : hipMemoryTypeArray_6);
+
+	*ret_dev = array || type == (old ? hipMemoryTypeDevice_5 : hipMemoryTypeDevice_6);
+	if (array)
+		return 0;
+	if (type == (old ? hipMemoryTypeHost_5 : hipMemoryTypeHost_6))
+		return (uintptr_t)host + offset;
+	return (dev != NULL ? (uintptr_t)dev : (uintptr_t)host) + offset;
 }
 
 static void from_drv2d(struct hrr_copy_op *op, const struct hip_Memcpy2D *p)
 {
-	op->src = by_type(p->srcMemoryType, p->srcHost, p->srcDevice, &op->src_dev, &op->arrays) +
-		  p->srcXInBytes + p->srcY * p->srcPitch;
-	op->dst = by_type(p->dstMemoryType, p->dstHost, p->dstDevice, &op->dst_dev, &op->arrays) +
-		  p->dstXInBytes + p->dstY * p->dstPitch;
-	op->srect = (struct hrr_rect){p->WidthInBytes, p->Height, 1, p->srcPitch, 0};
-	op->drect = (struct hrr_rect){p->WidthInBytes, p->Height, 1, p->dstPitch, 0};
+	uint64_t spitch = p->srcPitch != 0 ? p->srcPitch : p->WidthInBytes,
+		 dpitch = p->dstPitch != 0 ? p->dstPitch : p->WidthInBytes;
+
+	op->src = by_type(p->srcMemoryType, p->srcHost, p->srcDevice,
+			  p->srcXInBytes + p->srcY * spitch, &op->src_dev);
+	op->dst = by_type(p->dstMemoryType, p->dstHost, p->dstDevice,
+			  p->dstXInBytes + p->dstY * dpitch, &op->dst_dev);
+	op->srect = (struct hrr_rect){p->WidthInBytes, p->Height, 1, spitch, 0};
+	op->drect = (struct hrr_rect){p->WidthInBytes, p->Height, 1, dpitch, 0};
 }
 
 static void from_drv3d(struct hrr_copy_op *op, const struct HIP_MEMCPY3D *p)
 {
-	uint64_t sslice = (uint64_t)p->srcPitch * p->srcHeight,
-		 dslice = (uint64_t)p->dstPitch * p->dstHeight;
+	uint64_t spitch = p->srcPitch != 0 ? p->srcPitch : p->WidthInBytes,
+		 dpitch = p->dstPitch != 0 ? p->dstPitch : p->WidthInBytes,
+		 sslice = spitch * (p->srcHeight != 0 ? p->srcHeight : p->Height),
+		 dslice = dpitch * (p->dstHeight != 0 ? p->dstHeight : p->Height);
 
-	op->src = by_type(p->srcMemoryType, p->srcHost, p->srcDevice, &op->src_dev, &op->arrays) +
-		  p->srcXInBytes + (uint64_t)p->srcY * p->srcPitch + p->srcZ * sslice;
-	op->dst = by_type(p->dstMemoryType, p->dstHost, p->dstDevice, &op->dst_dev, &op->arrays) +
-		  p->dstXInBytes + (uint64_t)p->dstY * p->dstPitch + p->dstZ * dslice;
-	op->srect = (struct hrr_rect){p->WidthInBytes, p->Height, p->Depth, p->srcPitch, sslice};
-	op->drect = (struct hrr_rect){p->WidthInBytes, p->Height, p->Depth, p->dstPitch, dslice};
+	op->src = by_type(p->srcMemoryType, p->srcHost, p->srcDevice,
+			  p->srcXInBytes + p->srcY * spitch + p->srcZ * sslice, &op->src_dev);
+	op->dst = by_type(p->dstMemoryType, p->dstHost, p->dstDevice,
+			  p->dstXInBytes + p->dstY * dpitch + p->dstZ * dslice, &op->dst_dev);
+	op->srect = (struct hrr_rect){p->WidthInBytes, p->Height, p->Depth, spitch, sslice};
+	op->drect = (struct hrr_rect){p->WidthInBytes, p->Height, p->Depth, dpitch, dslice};
+}
+
+/* An end that is an array has no address. */
+static bool is_array(const struct hrr_api_row *row, int k)
+{
+	return row->params[k].kind == HRR_K_HANDLE && row->params[k].handle == HRR_H_ARRAY;
 }
 
 bool hrr_copy_describe(enum hrr_api api, const uint64_t *a, struct hrr_copy_op *op)
@@ -125,12 +173,17 @@ bool hrr_copy_describe(enum hrr_api api, const uint64_t *a, struct hrr_copy_op *
 	} else if (s->dst < 0 || s->src < 0) {
 		return false;
 	} else {
-		op->dst_dev = row->params[s->dst].kind == HRR_K_DEV;
-		op->src_dev = row->params[s->src].kind == HRR_K_DEV;
+		op->dst_dev = row->params[s->dst].kind == HRR_K_DEV || is_array(row, s->dst);
+		op->src_dev = row->params[s->src].kind == HRR_K_DEV || is_array(row, s->src);
+		op->dst = is_array(row, s->dst) ? 0 : op->dst;
+		op->src = is_array(row, s->src) ? 0 : op->src;
 	}
-	if (s->dpitch >= 0 && s->spitch >= 0) {
-		op->srect = (struct hrr_rect){a[s->width], a[s->height], 1, a[s->spitch], 0};
-		op->drect = (struct hrr_rect){a[s->width], a[s->height], 1, a[s->dpitch], 0};
+	if (s->width >= 0) {
+		uint64_t w = a[s->width];
+		op->srect =
+		    (struct hrr_rect){w, a[s->height], 1, s->spitch >= 0 ? a[s->spitch] : w, 0};
+		op->drect =
+		    (struct hrr_rect){w, a[s->height], 1, s->dpitch >= 0 ? a[s->dpitch] : w, 0};
 	} else if (s->size >= 0) {
 		op->srect = op->drect = line(a[s->size]);
 	} else {
@@ -242,7 +295,7 @@ void hrr_copy_leave(struct hrr_call *c)
 {
 	struct hrr_copy_op op;
 
-	if (!hrr_copy_describe(c->api, c->a, &op) || op.arrays)
+	if (!hrr_copy_describe(c->api, c->a, &op) || op.unknown)
 		return;
 	struct ends e = ends_of(&op);
 	c->dir = (uint8_t)e.dir;

@@ -220,6 +220,17 @@ static enum hrr_hook hook_of(enum hrr_api api)
 {
 	const struct hrr_api_row *row = &hrr_api_table[api];
 
+	switch (api) {
+	case HRR_API_hipMallocArray:
+	case HRR_API_hipMalloc3DArray:
+	case HRR_API_hipArrayCreate:
+	case HRR_API_hipArray3DCreate:
+	case HRR_API_hipFreeArray:
+	case HRR_API_hipArrayDestroy:
+		return HRR_HOOK_ARRAY;
+	default:
+		break;
+	}
 	switch (row->cls) {
 	case HRR_CLASS_COPY:
 		return HRR_HOOK_COPY;

@@ -345,7 +345,7 @@ static void node_set(struct hrr_call *c, enum which which, uint64_t owner, uint6
 			return;
 		kernel_item(c, &l, &x);
 	} else {
-		if (!hrr_copy_describe(c->api, c->a, &x.op) || x.op.arrays)
+		if (!hrr_copy_describe(c->api, c->a, &x.op) || x.op.unknown)
 			return;
 		x.copy = true;
 		x.dir = hrr_copy_dir(&x.op);
@@ -453,7 +453,7 @@ void hrr_graph_att(struct hrr_call *c)
 
 	if (is_kernel(c->api) && hrr_launch_describe(c->api, c->a, &l))
 		hrr_kernel_att(c, &l);
-	else if (!is_launch(c->api) && hrr_copy_describe(c->api, c->a, &op) && !op.arrays)
+	else if (!is_launch(c->api) && hrr_copy_describe(c->api, c->a, &op) && !op.unknown)
 		c->dir = (uint8_t)hrr_copy_dir(&op);
 	if (!hrr_ok(c) && c->api != HRR_API_hipStreamEndCapture &&
 	    c->api != HRR_API_hipStreamEndCapture_spt)

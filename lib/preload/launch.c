@@ -208,6 +208,7 @@ void hrr_launch_hosts(const struct hrr_kernel_info *k, const struct hrr_launch_a
 		each(self, seen[j]);
 		hrr_host_unref(seen[j]);
 	}
+	hrr_managed_each(k->object, each, self);
 }
 
 bool hrr_host_wanted(void)

@@ -109,6 +109,28 @@ void hrr_variable_known(struct hrr_call *c, uint64_t base, uint64_t size)
 	known(c, base, size, HRR_MEM_DEVICE);
 }
 
+struct hrr_host_range *hrr_managed_known(struct hrr_call *c, uint64_t base, uint64_t size)
+{
+	struct hrr_where w = hrr_where_is(base);
+
+	if (w.host == NULL && w.mem == HRR_MEM_NONE) {
+		known(c, base, size, HRR_MEM_MANAGED);
+		w = hrr_where_is(base);
+	}
+	return w.host;
+}
+
+void hrr_managed_gone(uint64_t base)
+{
+	struct hrr_where w = hrr_memory_del(base);
+
+	if (w.host == NULL)
+		return;
+	atomic_store(&w.host->freed, true);
+	hrr_host_gone(w.host);
+	hrr_host_unref(w.host);
+}
+
 static uint64_t out_word(const struct hrr_call *c, int k)
 {
 	return c->a[k] != 0 ? *(const uint64_t *)(uintptr_t)c->a[k] : 0;

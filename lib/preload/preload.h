@@ -65,6 +65,7 @@ enum hrr_hook { /* what a call needs beyond its arguments; by row, see hrr_hook_
 		HRR_HOOK_STREAM, /* streams and events: order of work */
 		HRR_HOOK_REGISTER,
 		HRR_HOOK_PROC,
+		HRR_HOOK_ARRAY,
 		HRR_HOOK_SET
 };
 
@@ -214,6 +215,9 @@ static inline bool hrr_mem_device(enum hrr_mem m)
 }
 void hrr_range_att(struct hrr_thread *t, uint64_t base, uint64_t size, enum hrr_mem mem, bool add);
 void hrr_variable_known(struct hrr_call *c, uint64_t base, uint64_t size);
+/* A managed variable, known from here on; a reference, or NULL. */
+struct hrr_host_range *hrr_managed_known(struct hrr_call *c, uint64_t base, uint64_t size);
+void hrr_managed_gone(uint64_t base);
 void hrr_alloc_leave(struct hrr_call *c);
 void hrr_free_enter(struct hrr_call *c);
 void hrr_free_leave(struct hrr_call *c);
@@ -227,12 +231,17 @@ struct hrr_copy_op {
 	uint64_t stream;
 	int kind;		      /* hipMemcpyKind or -1 */
 	bool async, dst_dev, src_dev; /* _dev: by the call's own types */
-	bool arrays;		      /* an end is an array: not followed */
+	bool unknown; /* an end is an array of which nothing is known: not followed */
 	uint8_t dst_param, src_param;
 };
 bool hrr_copy_describe(enum hrr_api api, const uint64_t *a, struct hrr_copy_op *op);
 enum hrr_dir hrr_copy_dir(const struct hrr_copy_op *op);
 void hrr_copy_leave(struct hrr_call *c);
+
+/* --- array.c ------------------------------------------------------------- */
+void hrr_array_leave(struct hrr_call *c);   /* made or freed */
+uint64_t hrr_array_element(uint64_t array); /* bytes; 0: not known */
+void hrr_array_forget(void);
 
 /* --- kernel.c ------------------------------------------------------------ */
 struct hrr_kernel_arg {
@@ -251,6 +260,11 @@ struct hrr_kernel_info *hrr_kernel_of(struct hrr_thread *t, uint64_t handle);
 /* Registrations are kept and written when (and if) the process makes its first call. */
 void hrr_register_leave(enum hrr_api api, const uint64_t *a, int64_t ret);
 void hrr_register_replay(struct hrr_thread *t);
+/* Of a managed variable: what it holds, in the record of its registration. */
+void hrr_managed_att(struct hrr_call *c);
+/* Managed variables of a kernel's code: it needs no argument to get at them. */
+void hrr_managed_each(const struct hrr_object *o,
+		      void (*each)(void *self, struct hrr_host_range *h), void *self);
 void hrr_module_leave(struct hrr_call *c); /* before its record */
 void hrr_module_att(struct hrr_call *c);   /* inside its record */
 void hrr_launch_enter(struct hrr_call *c);

@@ -241,6 +241,7 @@ bool hrr_process_start(void)
 			hrr_kernel_forget();
 			hrr_graph_forget();
 			hrr_arena_forget();
+			hrr_array_forget();
 		}
 		hrr_tables_init();
 		const char *dir = getauxval(AT_SECURE) ? NULL : getenv(HRR_ENV_DIR);

@@ -24,6 +24,15 @@ struct wrapper { /* what __hipRegisterFatBinary is given */
 };
 #define WRAPPER_MAGIC 0x48495046u /* "HIPF" */
 
+/* Managed variables: memory of host and device that no call allocates. */
+struct managed {
+	struct managed *next;
+	uint64_t base;
+	const struct hrr_object *object;
+};
+static struct managed *managed; /* under the kernel lock */
+static _Atomic unsigned n_managed;
+
 static void keep(enum hrr_api api, const uint64_t *a, int64_t ret)
 {
 	if (n_kept == cap_kept) {
@@ -55,6 +64,17 @@ static void forget_object(uint64_t handle)
 	n_kept = n;
 	if (o == NULL)
 		return;
+	for (struct managed **p = &managed; *p != NULL;) {
+		struct managed *m = *p;
+		if (m->object != o) {
+			p = &m->next;
+			continue;
+		}
+		*p = m->next;
+		n_managed--;
+		hrr_managed_gone(m->base);
+		free(m);
+	}
 	hrr_kernels_drop(o);
 	for (struct hrr_symbol_info **p = &symbols; *p != NULL;)
 		if ((*p)->object == o)
@@ -73,6 +93,67 @@ static void add_symbol(const uint64_t *a, uint64_t address, int name, int size)
 	*s = (struct hrr_symbol_info){symbols, address, (const char *)(uintptr_t)a[name], a[size],
 				      hrr_object_find(a[0], false)};
 	symbols = s;
+}
+
+/* The run time has put the variable's address where the compiler wants it. */
+static void managed_att(struct hrr_call *c)
+{
+	struct managed *m;
+
+	if (c->api != HRR_API___hipRegisterManagedVar || c->a[1] == 0)
+		return;
+	uint64_t base = *(const uint64_t *)(uintptr_t)c->a[1], size = c->a[4];
+	if (base == 0 || size == 0)
+		return;
+	for (m = managed; m != NULL && m->base != base; m = m->next)
+		;
+	if (m == NULL && (m = calloc(1, sizeof *m)) != NULL) {
+		m->next = managed;
+		m->base = base;
+		managed = m;
+		n_managed++;
+	}
+	struct hrr_host_range *h = hrr_managed_known(c, base, size);
+	if (m == NULL || h == NULL)
+		return;
+	m->object = hrr_object_find(c->a[0], false);
+	if ((hrr_proc->hub->options & HRR_OPT_HOST_OFF) == 0) {
+		struct hrr_snapshots *s = NULL;
+		hrr_host_snapshot(&s, h, base, size);
+		hrr_snapshots_att(c->t, s);
+		hrr_snapshots_free(s);
+	}
+	hrr_host_unref(h);
+}
+
+void hrr_managed_att(struct hrr_call *c)
+{
+	pthread_mutex_lock(&hrr_kernel_lock);
+	managed_att(c);
+	pthread_mutex_unlock(&hrr_kernel_lock);
+}
+
+void hrr_managed_each(const struct hrr_object *o,
+		      void (*each)(void *self, struct hrr_host_range *h), void *self)
+{
+	struct hrr_host_range *some[64];
+	unsigned n = 0;
+
+	if (n_managed == 0)
+		return;
+	pthread_mutex_lock(&hrr_kernel_lock);
+	for (const struct managed *m = managed; m != NULL && n < 64; m = m->next) {
+		if (m->object != o)
+			continue;
+		struct hrr_where w = hrr_where_is(m->base);
+		if (w.host != NULL)
+			some[n++] = w.host;
+	}
+	pthread_mutex_unlock(&hrr_kernel_lock);
+	for (unsigned i = 0; i < n; i++) {
+		each(self, some[i]);
+		hrr_host_unref(some[i]);
+	}
 }
 
 void hrr_register_leave(enum hrr_api api, const uint64_t *a, int64_t ret)
@@ -125,6 +206,7 @@ void hrr_register_replay(struct hrr_thread *t)
 			    .api = kept[i].api, .a = kept[i].a, .t = t, .ret = kept[i].ret};
 			hrr_b_begin(t, HRR_R_LEAVE, c.api);
 			hrr_encode_args(t, &c, true);
+			managed_att(&c);
 			struct hrr_rec *r = hrr_b_rec(t);
 			r->ret = c.ret;
 			if (!t->failed)

@@ -147,6 +147,11 @@ static void record_hook(struct hrr_call *c)
 	case HRR_HOOK_ALLOC:
 		hrr_alloc_leave(c);
 		break;
+	case HRR_HOOK_ARRAY:
+		hrr_array_leave(c);
+		if (hrr_api_table[c->api].sync != HRR_SYNC_NONE)
+			hrr_sync_leave(c);
+		break;
 	case HRR_HOOK_FREE:
 		hrr_free_leave(c);
 		break;
@@ -155,6 +160,9 @@ static void record_hook(struct hrr_call *c)
 		break;
 	case HRR_HOOK_LAUNCH:
 		hrr_launch_leave(c);
+		break;
+	case HRR_HOOK_REGISTER:
+		hrr_managed_att(c);
 		break;
 	case HRR_HOOK_MODULE:
 		hrr_module_att(c);

@@ -134,6 +134,33 @@ int hrr_do_managed(struct hrr_replay *r, struct hrr_event *ev)
 	return chosen(r, ev, HRR_MEM_MANAGED, HRR_FREE_DEVICE);
 }
 
+int hrr_managed_new(struct hrr_replay *r, uint64_t base, uint64_t size)
+{
+	uint64_t live = 0;
+	char buf[32];
+
+	if (base + size < base)
+		return hrr_fail(r, "0x%llx + %llu is no range of addresses", LLU(base), LLU(size));
+	if (hrr_ranges_overlap(r->map, base, size) != NULL)
+		drop_overlaps(r, base, size);
+	int64_t e = HRR_CALL(r, hipMallocManaged, HRR_P(&live), size, 1);
+	if (e != hipSuccess)
+		return hrr_fail(r, "no memory for it: %s", hrr_error_text(e, buf));
+	struct hrr_mem *m = hrr_mem_new(r, HRR_MEM_MANAGED, base, size);
+	if (m == NULL) {
+		HRR_CALL(r, hipFree, live);
+		return -ENOMEM;
+	}
+	m->live = m->host = live;
+	m->how = HRR_FREE_DEVICE;
+	r->used[r->device] = true;
+	memset((void *)(uintptr_t)live, 0, size);
+	int rc = hrr_mem_enter(r, m);
+	if (rc < 0)
+		hrr_mem_drop(r, m, r->seq);
+	return rc;
+}
+
 static int give_back(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_ranges *in,
 		     unsigned kinds, bool waits)
 {

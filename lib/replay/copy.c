@@ -39,6 +39,17 @@ static enum hrr_api sibling(enum hrr_api api, bool *ret_spt, bool *ret_wait)
 		return HRR_API_hipMemcpy3DAsync;
 	case HRR_API_hipMemcpy3DAsync_spt:
 		return HRR_API_hipMemcpy3DAsync;
+	case HRR_API_hipMemcpy2DToArray_spt:
+		*ret_wait = true;
+		return HRR_API_hipMemcpy2DToArrayAsync;
+	case HRR_API_hipMemcpy2DToArrayAsync_spt:
+		return HRR_API_hipMemcpy2DToArrayAsync;
+	case HRR_API_hipMemcpy2DFromArray_spt:
+	case HRR_API_hipMemcpyFromArray_spt:
+		*ret_wait = true;
+		return HRR_API_hipMemcpy2DFromArrayAsync;
+	case HRR_API_hipMemcpy2DFromArrayAsync_spt:
+		return HRR_API_hipMemcpy2DFromArrayAsync;
 	default:
 		*ret_spt = false;
 		return api;
@@ -89,18 +100,35 @@ static int add_host_node(struct hrr_replay *r, struct hrr_graph *g, const struct
 				  .src = e->src,
 				  .count = e->total,
 				  .kind = e->kind,
-				  .one_d = c->height == 1 && c->depth == 1};
+				  .one_d = c->height == 1 && c->depth == 1 && c->src_array == 0 &&
+					   c->dst_array == 0};
 	return hrr_graph_host(r, g, &h);
 }
 
-/* What the table says of an operand: a device or a host address, or either. */
-static void end_typed(const struct hrr_event *ev, const char *name, bool *typed, bool *dev)
+/* Where a call has an end: the first of these names it has a parameter of, or -1. */
+static int end_param(enum hrr_api api, bool dst)
 {
-	int i = hrr_api_param(ev->api, name, strlen(name));
-	int kind = i >= 0 ? ev->row->params[i].kind : HRR_K_ADDR;
+	static const char *const names[2][4] = {{"src", "srcArray", "srcHost", "srcDevice"},
+						{"dst", "dstArray", "dstHost", "dstDevice"}};
+	int k = -1;
 
-	*typed = kind != HRR_K_ADDR;
-	*dev = kind == HRR_K_DEV;
+	for (int i = 0; i < 4 && k < 0; i++)
+		k = hrr_api_param(api, names[dst][i], strlen(names[dst][i]));
+	return k;
+}
+
+/* An end as recorded: an address, or an array. */
+static int read_end(struct hrr_replay *r, struct hrr_event *ev, int k, bool dst, struct hrr_copy *c)
+{
+	const struct hrr_param *p = &ev->row->params[k];
+
+	if (p->kind == HRR_K_HANDLE && p->handle == HRR_H_ARRAY)
+		return hrr_handle(r, ev, HRR_H_ARRAY, ev->w[k],
+				  dst ? &c->dst_array : &c->src_array);
+	*(dst ? &c->dst : &c->src) = ev->w[k];
+	*(dst ? &c->dst_typed : &c->src_typed) = p->kind != HRR_K_ADDR;
+	*(dst ? &c->dev_dst : &c->dev_src) = p->kind == HRR_K_DEV;
+	return 0;
 }
 
 int hrr_do_copy(struct hrr_replay *r, struct hrr_event *ev)
@@ -110,36 +138,44 @@ int hrr_do_copy(struct hrr_replay *r, struct hrr_event *ev)
 	bool spt, wait;
 	enum hrr_api api = sibling(ev->api, &spt, &wait);
 
-	c.dst = hrr_arg_of(ev, "dst");
-	c.src = hrr_arg_of(ev, "src");
-	end_typed(ev, "dst", &c.dst_typed, &c.dev_dst);
-	end_typed(ev, "src", &c.src_typed, &c.dev_src);
+	int dst = end_param(ev->api, true), src = end_param(ev->api, false);
+	if (dst < 0 || src < 0)
+		return hrr_refuse(r, "this copy is not replayed");
+	int rc = read_end(r, ev, dst, true, &c);
+	if (rc == 0)
+		rc = read_end(r, ev, src, false, &c);
+	if (rc < 0)
+		return rc;
 	if (hrr_api_param(ev->api, "width", 5) >= 0) {
 		c.width = hrr_arg_of(ev, "width");
 		c.height = hrr_arg_of(ev, "height");
-		c.dpitch = hrr_arg_of(ev, "dpitch");
-		c.spitch = hrr_arg_of(ev, "spitch");
+		c.dpitch = c.dst_array != 0 ? c.width : hrr_arg_of(ev, "dpitch");
+		c.spitch = c.src_array != 0 ? c.width : hrr_arg_of(ev, "spitch");
 	} else {
-		c.width = hrr_arg_of(ev, "sizeBytes");
+		c.width = hrr_arg_of(ev, "sizeBytes") | hrr_arg_of(ev, "count") |
+			  hrr_arg_of(ev, "ByteCount");
 		c.dpitch = c.spitch = c.width;
 	}
 	if (__builtin_mul_overflow(c.dpitch, c.height, &c.dslice) ||
 	    __builtin_mul_overflow(c.spitch, c.height, &c.sslice))
 		return hrr_fail(r, "the rectangle is larger than memory");
 	c.async = wait ? false : hrr_api_param(ev->api, "stream", 6) >= 0;
-	int rc = copy_stream(r, ev, &c, spt);
+	rc = copy_stream(r, ev, &c, spt);
 	if (rc < 0)
 		return rc;
 	struct hrr_graph *g = hrr_capture_of(r, c.key);
 	rc = hrr_copy_resolve(r, ev, &c, g, &e);
 	if (rc < 0)
 		return rc;
+	/* A sibling takes the same, and a stream behind it. */
 	memcpy(ev->live, ev->w, sizeof ev->live);
-	if (api != ev->api)
-		memset(ev->live, 0, sizeof ev->live);
-	put(ev, api, "dst", e.dst);
-	put(ev, api, "src", e.src);
-	put(ev, api, "sizeBytes", c.width);
+	if (ev->api == HRR_API_hipMemcpyFromArray_spt) {
+		ev->live[3] = ev->w[2];
+		ev->live[4] = ev->w[3];
+		src = 2;
+	}
+	ev->live[dst] = c.dst_array != 0 ? c.dst_array : e.dst;
+	ev->live[src] = c.src_array != 0 ? c.src_array : e.src;
 	put(ev, api, "width", c.width);
 	put(ev, api, "height", c.height);
 	put(ev, api, "dpitch", e.dpitch);
@@ -157,28 +193,28 @@ int hrr_do_copy(struct hrr_replay *r, struct hrr_event *ev)
 
 /* --- copies described by a structure ---------------------------------------- */
 
-struct memory_types {
-	int host, device; /* values of hipMemoryType here */
+struct types { /* of memory, as the run time numbers them */
+	int host, device, array;
 };
 
-static struct memory_types memory_types(const struct hrr_replay *r)
+static struct types memory_types(const struct hrr_replay *r)
 {
-	struct memory_types t = {0, 1};
-
 	const struct hrr_enum *en = NULL;
+	struct types t = {0, 1, 2};
 
-	for (int i = 0; hrr_enums[i] != NULL; i++)
-		if (strcmp(hrr_enums[i]->name, "hipMemoryType") == 0)
-			en = hrr_enums[i];
+	for (int k = 0; hrr_enums[k] != NULL; k++)
+		if (strcmp(hrr_enums[k]->name, "hipMemoryType") == 0)
+			en = hrr_enums[k];
 	if (en != NULL) {
 		hrr_enum_value(en, r->hip->major, "hipMemoryTypeHost", 17, &t.host);
 		hrr_enum_value(en, r->hip->major, "hipMemoryTypeDevice", 19, &t.device);
+		hrr_enum_value(en, r->hip->major, "hipMemoryTypeArray", 18, &t.array);
 	}
 	return t;
 }
 
 /* A structure's memory type says of which kind an end is; others (unified, managed) do not. */
-static void type_ends(struct hrr_copy *c, int src, int dst, const struct memory_types *t)
+static void type_ends(struct hrr_copy *c, int src, int dst, const struct types *t)
 {
 	c->src_typed = src == t->host || src == t->device;
 	c->dev_src = src == t->device;
@@ -186,17 +222,30 @@ static void type_ends(struct hrr_copy *c, int src, int dst, const struct memory_
 	c->dev_dst = dst == t->device;
 }
 
-static int read_2d(struct hrr_replay *r, const struct hip_Memcpy2D *p, struct hrr_copy *c)
+/* One end of a copy by memory type: its base, or the array. */
+static int typed_end(struct hrr_replay *r, struct hrr_event *ev, const struct types *t, int type,
+		     const void *host, const void *device, const void *array, bool dst,
+		     struct hrr_copy *c, uint64_t *ret)
 {
-	if (p->srcArray != NULL || p->dstArray != NULL)
-		return hrr_refuse(r, "copies from or to arrays are not replayed");
-	uint64_t s = HRR_P(p->srcMemoryType == hipMemoryTypeHost && p->srcHost != NULL ? p->srcHost
-			   : p->srcDevice != NULL ? p->srcDevice
-						  : p->srcHost);
-	uint64_t d = HRR_P(p->dstMemoryType == hipMemoryTypeHost && p->dstHost != NULL ? p->dstHost
-			   : p->dstDevice != NULL ? p->dstDevice
-						  : p->dstHost);
-	uint64_t a, b;
+	*ret = 0;
+	if (type == t->array && array != NULL)
+		return hrr_array_end_of(r, ev, array, dst, c);
+	*ret = HRR_P(type == t->host && host != NULL ? host : device != NULL ? device : host);
+	return 0;
+}
+
+static int read_2d(struct hrr_replay *r, struct hrr_event *ev, const struct types *t,
+		   const struct hip_Memcpy2D *p, struct hrr_copy *c)
+{
+	uint64_t a, b, s, d;
+	int rc = typed_end(r, ev, t, p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, false,
+			   c, &s);
+
+	if (rc == 0)
+		rc = typed_end(r, ev, t, p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray,
+			       true, c, &d);
+	if (rc < 0)
+		return rc;
 	c->width = p->WidthInBytes;
 	c->height = p->Height;
 	c->depth = 1;
@@ -214,12 +263,18 @@ static int read_2d(struct hrr_replay *r, const struct hip_Memcpy2D *p, struct hr
 	return 0;
 }
 
-static int read_drv3d(struct hrr_replay *r, const struct HIP_MEMCPY3D *p, struct hrr_copy *c)
+static int read_drv3d(struct hrr_replay *r, struct hrr_event *ev, const struct types *t,
+		      const struct HIP_MEMCPY3D *p, struct hrr_copy *c)
 {
-	if (p->srcArray != NULL || p->dstArray != NULL)
-		return hrr_refuse(r, "copies from or to arrays are not replayed");
-	uint64_t s = HRR_P(p->srcDevice != NULL ? p->srcDevice : p->srcHost);
-	uint64_t d = HRR_P(p->dstDevice != NULL ? p->dstDevice : p->dstHost);
+	uint64_t s, d;
+	int rc = typed_end(r, ev, t, p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, false,
+			   c, &s);
+
+	if (rc == 0)
+		rc = typed_end(r, ev, t, p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray,
+			       true, c, &d);
+	if (rc < 0)
+		return rc;
 	c->width = p->WidthInBytes;
 	c->height = p->Height;
 	c->depth = p->Depth;
@@ -240,37 +295,67 @@ static int read_drv3d(struct hrr_replay *r, const struct HIP_MEMCPY3D *p, struct
 }
 
 static void box_2d(struct hip_Memcpy2D *p, const struct hrr_copy *c, const struct hrr_copy_ends *e,
-		   int host, int device)
+		   const struct types *t)
 {
+	struct hip_Memcpy2D old = *p;
+
 	memset(p, 0, sizeof *p);
-	p->srcMemoryType = c->dev_src ? device : host;
-	p->srcHost = c->dev_src ? NULL : (void *)(uintptr_t)e->src;
-	p->srcDevice = c->dev_src ? (void *)(uintptr_t)e->src : NULL;
-	p->srcPitch = e->spitch;
-	p->dstMemoryType = c->dev_dst ? device : host;
-	p->dstHost = c->dev_dst ? NULL : (void *)(uintptr_t)e->dst;
-	p->dstDevice = c->dev_dst ? (void *)(uintptr_t)e->dst : NULL;
-	p->dstPitch = e->dpitch;
+	p->srcMemoryType = c->src_array != 0 ? t->array : c->dev_src ? t->device : t->host;
+	if (c->src_array != 0) {
+		p->srcArray = (hipArray_t)(uintptr_t)c->src_array;
+		p->srcXInBytes = old.srcXInBytes;
+		p->srcY = old.srcY;
+	} else {
+		p->srcHost = c->dev_src ? NULL : (void *)(uintptr_t)e->src;
+		p->srcDevice = c->dev_src ? (void *)(uintptr_t)e->src : NULL;
+		p->srcPitch = e->spitch;
+	}
+	p->dstMemoryType = c->dst_array != 0 ? t->array : c->dev_dst ? t->device : t->host;
+	if (c->dst_array != 0) {
+		p->dstArray = (hipArray_t)(uintptr_t)c->dst_array;
+		p->dstXInBytes = old.dstXInBytes;
+		p->dstY = old.dstY;
+	} else {
+		p->dstHost = c->dev_dst ? NULL : (void *)(uintptr_t)e->dst;
+		p->dstDevice = c->dev_dst ? (void *)(uintptr_t)e->dst : NULL;
+		p->dstPitch = e->dpitch;
+	}
 	p->WidthInBytes = c->width;
 	p->Height = c->height;
 }
 
 static int box_drv3d(struct hrr_replay *r, struct HIP_MEMCPY3D *p, const struct hrr_copy *c,
-		     const struct hrr_copy_ends *e, int host, int device)
+		     const struct hrr_copy_ends *e, const struct types *t)
 {
+	struct HIP_MEMCPY3D old = *p;
+
 	if (e->spitch > UINT32_MAX || e->dpitch > UINT32_MAX)
 		return hrr_fail(r, "the box is larger than the call can say");
 	memset(p, 0, sizeof *p);
-	p->srcMemoryType = c->dev_src ? device : host;
-	p->srcHost = c->dev_src ? NULL : (void *)(uintptr_t)e->src;
-	p->srcDevice = c->dev_src ? (void *)(uintptr_t)e->src : NULL;
-	p->srcPitch = (unsigned)e->spitch;
-	p->srcHeight = (unsigned)(e->sslice / e->spitch);
-	p->dstMemoryType = c->dev_dst ? device : host;
-	p->dstHost = c->dev_dst ? NULL : (void *)(uintptr_t)e->dst;
-	p->dstDevice = c->dev_dst ? (void *)(uintptr_t)e->dst : NULL;
-	p->dstPitch = (unsigned)e->dpitch;
-	p->dstHeight = (unsigned)(e->dslice / e->dpitch);
+	p->srcMemoryType = c->src_array != 0 ? t->array : c->dev_src ? t->device : t->host;
+	if (c->src_array != 0) {
+		p->srcArray = (hipArray_t)(uintptr_t)c->src_array;
+		p->srcXInBytes = old.srcXInBytes;
+		p->srcY = old.srcY;
+		p->srcZ = old.srcZ;
+	} else {
+		p->srcHost = c->dev_src ? NULL : (void *)(uintptr_t)e->src;
+		p->srcDevice = c->dev_src ? (void *)(uintptr_t)e->src : NULL;
+		p->srcPitch = (unsigned)e->spitch;
+		p->srcHeight = (unsigned)(e->spitch != 0 ? e->sslice / e->spitch : c->height);
+	}
+	p->dstMemoryType = c->dst_array != 0 ? t->array : c->dev_dst ? t->device : t->host;
+	if (c->dst_array != 0) {
+		p->dstArray = (hipArray_t)(uintptr_t)c->dst_array;
+		p->dstXInBytes = old.dstXInBytes;
+		p->dstY = old.dstY;
+		p->dstZ = old.dstZ;
+	} else {
+		p->dstHost = c->dev_dst ? NULL : (void *)(uintptr_t)e->dst;
+		p->dstDevice = c->dev_dst ? (void *)(uintptr_t)e->dst : NULL;
+		p->dstPitch = (unsigned)e->dpitch;
+		p->dstHeight = (unsigned)(e->dpitch != 0 ? e->dslice / e->dpitch : c->height);
+	}
 	p->WidthInBytes = (unsigned)c->width;
 	p->Height = (unsigned)c->height;
 	p->Depth = (unsigned)c->depth;
@@ -285,19 +370,18 @@ int hrr_do_copy_param(struct hrr_replay *r, struct hrr_event *ev)
 	enum hrr_api api = sibling(ev->api, &spt, &wait);
 	const char *type = ev->row->params[0].st != NULL ? ev->row->params[0].st->name : "";
 	void *box = (void *)(uintptr_t)ev->w[0];
-	int rc;
-	struct memory_types t = memory_types(r);
 	bool is_parms = strcmp(type, "hipMemcpy3DParms") == 0;
 	bool is_2d = strcmp(type, "hip_Memcpy2D") == 0;
 
 	if (box == NULL)
 		return hrr_fail(r, "its structure was not recorded");
 	c.async = !wait && hrr_api_param(ev->api, "stream", 6) >= 0;
-	rc = copy_stream(r, ev, &c, spt);
+	struct types t = memory_types(r);
+	int rc = copy_stream(r, ev, &c, spt);
 	if (rc == 0)
-		rc = is_parms ? hrr_copy_read3d(r, box, &c)
-		     : is_2d  ? read_2d(r, box, &c)
-			      : read_drv3d(r, box, &c);
+		rc = is_parms ? hrr_copy_read3d(r, ev, box, &c)
+		     : is_2d  ? read_2d(r, ev, &t, box, &c)
+			      : read_drv3d(r, ev, &t, box, &c);
 	if (rc < 0)
 		return rc;
 	if (is_2d)
@@ -313,9 +397,9 @@ int hrr_do_copy_param(struct hrr_replay *r, struct hrr_event *ev)
 	if (is_parms)
 		hrr_copy_box3d(box, &c, &e);
 	else if (is_2d)
-		box_2d(box, &c, &e, t.host, t.device);
+		box_2d(box, &c, &e, &t);
 	else
-		rc = box_drv3d(r, box, &c, &e, t.host, t.device);
+		rc = box_drv3d(r, box, &c, &e, &t);
 	if (rc < 0) {
 		if (e.blob.data != NULL)
 			hrr_blob_release(&e.blob);

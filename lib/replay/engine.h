@@ -133,6 +133,8 @@ struct hrr_object {			  /* a code object by its blob, loaded where it is needed 
 struct hrr_managed { /* a __managed__ variable that was registered */
 	char *name;
 	uint64_t size;
+	uint64_t base; /* recorded; 0: not known, it gets memory when its object is loaded */
+	bool filled;   /* with what the program had put there */
 	struct hrr_managed *next;
 };
 
@@ -372,6 +374,9 @@ bool hrr_pending(struct hrr_replay *r, const struct hrr_mem *m);
 void hrr_order_fills(struct hrr_replay *r, uint64_t live_stream);
 void hrr_flush_fills(struct hrr_replay *r);
 
+/* alloc.c: managed memory for a variable, entered under its recorded address. */
+int hrr_managed_new(struct hrr_replay *r, uint64_t base, uint64_t size);
+
 /* mem.c */
 struct hrr_mem *hrr_mem_new(struct hrr_replay *r, enum hrr_mem_kind kind, uint64_t base,
 			    uint64_t size);
@@ -525,6 +530,8 @@ struct hrr_copy {	   /* any copy, normalised; all in bytes */
 	bool dst_typed, src_typed; /* by the call itself: a role, or a memory type; dev_* says it */
 	uint64_t key, stream;	   /* held key and live stream */
 	bool async;		   /* its source must stay good after the call */
+	/* Live arrays: such an end has no address. element: bytes, where a box counts in them. */
+	uint64_t dst_array, src_array, element;
 };
 struct hrr_copy_ends {		  /* live operands */
 	uint64_t dst, src, total; /* total: packed bytes */
@@ -543,8 +550,8 @@ int hrr_copy_resolve(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy
 /* After the call: keeps or releases the source's bytes, notes who wrote what. */
 int hrr_copy_done(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_copy *c,
 		  struct hrr_graph *graph, struct hrr_copy_ends *e, int rc);
-/* -EOPNOTSUPP for arrays. */
-int hrr_copy_read3d(struct hrr_replay *r, const struct hipMemcpy3DParms *p, struct hrr_copy *c);
+int hrr_copy_read3d(struct hrr_replay *r, struct hrr_event *ev, const struct hipMemcpy3DParms *p,
+		    struct hrr_copy *c);
 void hrr_copy_box3d(struct hipMemcpy3DParms *p, const struct hrr_copy *c,
 		    const struct hrr_copy_ends *e);
 /* A copy with a variable (live, size) as one end. */
@@ -557,6 +564,12 @@ int hrr_span(struct hrr_replay *r, const char *what, uint64_t width, uint64_t he
 void hrr_copy_rows(void *dst, uint64_t dpitch, uint64_t dslice, const void *src, uint64_t spitch,
 		   uint64_t sslice, uint64_t width, uint64_t height, uint64_t depth);
 uint64_t hrr_arg_of(const struct hrr_event *ev, const char *name); /* 0 when there is none */
+
+/* array.c: the live array of a recorded one (0: none) as an end of c. */
+int hrr_array_end_of(struct hrr_replay *r, struct hrr_event *ev, const void *recorded, bool dst,
+		     struct hrr_copy *c);
+void hrr_arrays_end(struct hrr_replay *r);
+int hrr_do_array(struct hrr_replay *r, struct hrr_event *ev); /* makes or frees one */
 
 /* memcheck.c: what the CPU run time is told about blocks, and what it tells about accesses. */
 int hrr_memcheck_start(struct hrr_replay *r, struct hrr_diag *diag);

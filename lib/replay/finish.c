@@ -102,6 +102,7 @@ int hrr_replay_finish(struct hrr_replay *r, struct hrr_diag *diag)
 	hrr_module_end(r);
 	if (idle) {
 		streams_end(r);
+		hrr_arrays_end(r);
 		hrr_mem_end(r);
 		hrr_place_end(r);
 	} else {

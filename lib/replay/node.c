@@ -62,7 +62,8 @@ static void host_node(struct node_build *b, const struct hrr_copy *c, const stru
 					 .src = e->src,
 					 .count = e->total,
 					 .kind = e->kind,
-					 .one_d = c->height == 1 && c->depth == 1};
+					 .one_d = c->height == 1 && c->depth == 1 &&
+						  c->src_array == 0 && c->dst_array == 0};
 }
 
 static int build_copy3d(struct hrr_replay *r, struct hrr_event *ev, int i, struct node_build *b)
@@ -73,7 +74,7 @@ static int build_copy3d(struct hrr_replay *r, struct hrr_event *ev, int i, struc
 
 	if (p == NULL)
 		return hrr_fail(r, "its structure was not recorded");
-	int rc = hrr_copy_read3d(r, p, &c);
+	int rc = hrr_copy_read3d(r, ev, p, &c);
 	if (rc == 0)
 		rc = hrr_copy_resolve(r, ev, &c, b->g, &e);
 	if (rc < 0)

@@ -165,17 +165,24 @@ static int resolve_ends(struct hrr_replay *r, struct hrr_copy *c, struct hrr_gra
 			      &sspan);
 	if (rc < 0)
 		return rc;
+	if (c->dst_array != 0)
+		c->dst = 0;
+	if (c->src_array != 0)
+		c->src = 0;
 	if (c->src + sspan < c->src || c->dst + dspan < c->dst)
 		return hrr_fail(r, "an operand wraps around the address space");
 	if (e->blob.data != NULL && e->blob.len != e->total)
 		return hrr_fail(r, "moves %llu bytes, but the blob of its source has %zu",
 				LLU(e->total), e->blob.len);
-	rc = c->dev_dst ? resolve_dev(r, "destination", c->dst, dspan, &e->blob, &e->dst, &e->dmem)
-			: resolve_host_dst(r, c, graph, e, dspan);
+	rc = c->dst_array != 0 ? 0
+	     : c->dev_dst
+		 ? resolve_dev(r, "destination", c->dst, dspan, &e->blob, &e->dst, &e->dmem)
+		 : resolve_host_dst(r, c, graph, e, dspan);
 	if (rc < 0)
 		return rc;
-	return c->dev_src ? resolve_dev(r, "source", c->src, sspan, &e->blob, &e->src, &e->smem)
-			  : resolve_host_src(r, c, graph, e, sspan);
+	return c->src_array != 0 ? 0
+	       : c->dev_src ? resolve_dev(r, "source", c->src, sspan, &e->blob, &e->src, &e->smem)
+			    : resolve_host_src(r, c, graph, e, sspan);
 }
 
 int hrr_copy_resolve(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy *c,
@@ -188,6 +195,8 @@ int hrr_copy_resolve(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy
 
 	*e = (struct hrr_copy_ends){0};
 	hrr_copy_dir(r, ev, c);
+	c->dev_src = c->dev_src || c->src_array != 0;
+	c->dev_dst = c->dev_dst || c->dst_array != 0;
 	e->kind = kinds[c->dev_src][c->dev_dst];
 	if (__builtin_mul_overflow(c->width, c->height, &area) ||
 	    __builtin_mul_overflow(area, c->depth, &e->total))
@@ -254,11 +263,17 @@ int hrr_copy_done(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_c
 	return hrr_stage_trim(r);
 }
 
-int hrr_copy_read3d(struct hrr_replay *r, const struct hipMemcpy3DParms *p, struct hrr_copy *c)
+int hrr_copy_read3d(struct hrr_replay *r, struct hrr_event *ev, const struct hipMemcpy3DParms *p,
+		    struct hrr_copy *c)
 {
-	if (p->srcArray != NULL || p->dstArray != NULL)
-		return hrr_refuse(r, "copies from or to arrays are not replayed");
-	c->width = p->extent.width;
+	c->element = 1; /* bytes, unless an array takes part */
+	int rc = hrr_array_end_of(r, ev, p->srcArray, false, c);
+	if (rc == 0)
+		rc = hrr_array_end_of(r, ev, p->dstArray, true, c);
+	if (rc < 0)
+		return rc;
+	if (__builtin_mul_overflow((uint64_t)p->extent.width, c->element, &c->width))
+		return hrr_fail(r, "the box is larger than memory");
 	c->height = p->extent.height;
 	c->depth = p->extent.depth;
 	c->spitch = p->srcPtr.pitch != 0 ? p->srcPtr.pitch : c->width;
@@ -283,16 +298,28 @@ int hrr_copy_read3d(struct hrr_replay *r, const struct hipMemcpy3DParms *p, stru
 void hrr_copy_box3d(struct hipMemcpy3DParms *p, const struct hrr_copy *c,
 		    const struct hrr_copy_ends *e)
 {
+	struct hipMemcpy3DParms old = *p;
+
 	memset(p, 0, sizeof *p);
-	p->srcPtr.ptr = (void *)(uintptr_t)e->src;
-	p->srcPtr.pitch = e->spitch;
-	p->srcPtr.xsize = c->width;
-	p->srcPtr.ysize = e->spitch != 0 ? e->sslice / e->spitch : c->height;
-	p->dstPtr.ptr = (void *)(uintptr_t)e->dst;
-	p->dstPtr.pitch = e->dpitch;
-	p->dstPtr.xsize = c->width;
-	p->dstPtr.ysize = e->dpitch != 0 ? e->dslice / e->dpitch : c->height;
-	p->extent.width = c->width;
+	if (c->src_array != 0) {
+		p->srcArray = (hipArray_t)(uintptr_t)c->src_array;
+		p->srcPos = old.srcPos;
+	} else {
+		p->srcPtr.ptr = (void *)(uintptr_t)e->src;
+		p->srcPtr.pitch = e->spitch;
+		p->srcPtr.xsize = c->width;
+		p->srcPtr.ysize = e->spitch != 0 ? e->sslice / e->spitch : c->height;
+	}
+	if (c->dst_array != 0) {
+		p->dstArray = (hipArray_t)(uintptr_t)c->dst_array;
+		p->dstPos = old.dstPos;
+	} else {
+		p->dstPtr.ptr = (void *)(uintptr_t)e->dst;
+		p->dstPtr.pitch = e->dpitch;
+		p->dstPtr.xsize = c->width;
+		p->dstPtr.ysize = e->dpitch != 0 ? e->dslice / e->dpitch : c->height;
+	}
+	p->extent.width = c->width / c->element;
 	p->extent.height = c->height;
 	p->extent.depth = c->depth;
 	p->kind = e->kind;

@@ -28,7 +28,7 @@ hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int
 hipError_t hipEventCreate(hipEvent_t *event);
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream);
 hipError_t hipStreamSynchronize(hipStream_t stream);
-hipError_t hipMallocArray(void *array, void *desc, size_t w, size_t h, unsigned int flags);
+hipError_t hipGetMipmappedArrayLevel(void *level, void *array, unsigned int n);
 
 static uint64_t now(void)
 {
@@ -289,8 +289,8 @@ int main(int argc, char **argv)
 		alarm(1);
 		return (int)hipStreamSynchronize(s);
 	}
-	if (strcmp(what, "array") == 0)
-		return hipMallocArray(NULL, NULL, 1, 1, 0) == hipErrorNotSupported ? 0 : 1;
+	if (strcmp(what, "mipmap") == 0)
+		return hipGetMipmappedArrayLevel(NULL, NULL, 0) == hipErrorNotSupported ? 0 : 1;
 	if (strcmp(what, "fork") == 0) { /* parent and child, each calls */
 		small(2);
 		pid_t pid = fork();

@@ -230,9 +230,9 @@ STUB hipError_t hipLaunchKernel(void *f, dim3 grid, dim3 block, void **args, siz
 	(void)f, (void)grid, (void)block, (void)args, (void)lds, (void)stream;
 	return hipSuccess;
 }
-STUB hipError_t hipMallocArray(void *array, void *desc, size_t w, size_t h, unsigned int flags)
+STUB hipError_t hipGetMipmappedArrayLevel(void *level, void *array, unsigned int n)
 {
 	COUNT();
-	(void)array, (void)desc, (void)w, (void)h, (void)flags;
+	(void)level, (void)array, (void)n;
 	return hipErrorNotSupported;
 }

@@ -23,13 +23,13 @@ static void *fn(const char *name)
 	return p;
 }
 #define HIP(name) ((hrr_fn_##name)fn(#name))
-#define CHECK(call)                                                             \
-	do {                                                                    \
-		int e_ = (int)(call);                                           \
-		if (e_ != 0) {                                                  \
-			fprintf(stderr, "late: line %d: %d\n", __LINE__, e_);   \
-			exit(1);                                                \
-		}                                                               \
+#define CHECK(call)                                                           \
+	do {                                                                  \
+		int e_ = (int)(call);                                         \
+		if (e_ != 0) {                                                \
+			fprintf(stderr, "late: line %d: %d\n", __LINE__, e_); \
+			exit(1);                                              \
+		}                                                             \
 	} while (0)
 #define N 64
 
@@ -121,12 +121,91 @@ static int aside(void)
 	return is(v, 1) ? 0 : 1;
 }
 
+/* Arrays: every call that copies from or to one, by bytes, rows, boxes. */
+static int array(void)
+{
+	enum { W = 8, H = 8 };
+	struct hipChannelFormatDesc desc = {32, 0, 0, 0, hipChannelFormatKindFloat};
+	struct HIP_ARRAY_DESCRIPTOR d = {
+	    .Width = W, .Height = H, .Format = HIP_AD_FORMAT_FLOAT, .NumChannels = 1};
+	size_t row = W * sizeof(float), all = row * H;
+	float v[N], w[N], *pinned, *dev = device(all);
+	hipArray_t a, b, line;
+	hipStream_t s;
+	void *p;
+
+	numbers(v);
+	CHECK(HIP(hipStreamCreate)(&s));
+	CHECK(HIP(hipHostMalloc)(&p, all, 0));
+	pinned = p;
+	CHECK(HIP(hipMallocArray)(&a, &desc, W, H, 0));
+	CHECK(HIP(hipArrayCreate)(&b, &d));
+	CHECK(HIP(hipMallocArray)(&line, &desc, N, 0, 0));
+	/* The whole, from packed rows; back to rows that are apart. */
+	CHECK(HIP(hipMemcpy2DToArray)(a, 0, 0, v, row, row, H, hipMemcpyHostToDevice));
+	float wide[H][W * 2];
+	memset(wide, 0, sizeof wide);
+	CHECK(HIP(hipMemcpy2DFromArray)(wide, sizeof wide[0], a, 0, 0, row, H,
+					hipMemcpyDeviceToHost));
+	for (int i = 0; i < N; i++)
+		w[i] = wide[i / W][i % W];
+	if (!is(w, 1))
+		return 1;
+	/* Array to array, array to device, device to host. */
+	CHECK(HIP(hipMemcpy2DArrayToArray)(b, 0, 0, a, 0, 0, row, H, hipMemcpyDeviceToDevice));
+	CHECK(
+	    HIP(hipMemcpy2DFromArrayAsync)(dev, row, b, 0, 0, row, H, hipMemcpyDeviceToDevice, s));
+	CHECK(HIP(hipMemcpyAsync)(pinned, dev, all, hipMemcpyDeviceToHost, s));
+	CHECK(HIP(hipStreamSynchronize)(s));
+	if (!is(pinned, 1))
+		return 1;
+	/* Boxes: elements are counted where an array takes part. */
+	struct hipMemcpy3DParms m = {.srcPtr = {v, row, W, H},
+				     .dstArray = b,
+				     .dstPos = {0, 4, 0},
+				     .extent = {W, 4, 1},
+				     .kind = hipMemcpyHostToDevice};
+	CHECK(HIP(hipMemcpy3D)(&m));
+	struct hip_Memcpy2D x = {.srcMemoryType = hipMemoryTypeArray_7,
+				 .srcArray = b,
+				 .srcY = 4,
+				 .dstMemoryType = hipMemoryTypeHost_7,
+				 .dstHost = w,
+				 .dstPitch = row,
+				 .WidthInBytes = row,
+				 .Height = 4};
+	CHECK(HIP(hipMemcpyParam2D)(&x));
+	struct HIP_MEMCPY3D y = {.srcMemoryType = hipMemoryTypeArray_7,
+				 .srcArray = a,
+				 .srcY = 4,
+				 .dstMemoryType = hipMemoryTypeHost_7,
+				 .dstHost = w + 4 * W,
+				 .dstPitch = (unsigned)row,
+				 .dstHeight = 4,
+				 .WidthInBytes = (unsigned)row,
+				 .Height = 4,
+				 .Depth = 1};
+	CHECK(HIP(hipDrvMemcpy3D)(&y));
+	if (!is(w, 1))
+		return 1;
+	/* Lines of bytes. */
+	CHECK(HIP(hipMemcpyHtoA)(line, 0, v, all / 2));
+	CHECK(HIP(hipMemcpyDtoA)(line, all / 2, (char *)dev + all / 2, all / 2));
+	memset(w, 0, sizeof w);
+	CHECK(HIP(hipMemcpyAtoHAsync)(pinned, line, 0, all, s));
+	CHECK(HIP(hipStreamSynchronize)(s));
+	CHECK(HIP(hipMemcpyFromArray_spt)(w, line, 0, 0, all, hipMemcpyDeviceToHost));
+	CHECK(HIP(hipFreeArray)(a));
+	CHECK(HIP(hipArrayDestroy)(b));
+	return is(pinned, 1) && is(w, 1) ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} subjects[] = {{"launch", launch}, {"aside", aside}};
+	} subjects[] = {{"launch", launch}, {"aside", aside}, {"array", array}};
 
 	if (argc < 4)
 		return 2;

@@ -239,6 +239,22 @@ hipError_t emu_hipArray3DGetDescriptor(struct HIP_ARRAY3D_DESCRIPTOR *d, hipArra
 	return emu_ret(a != NULL ? hipSuccess : hipErrorInvalidHandle);
 }
 
+hipError_t emu_hipArrayGetInfo(struct hipChannelFormatDesc *desc, struct hipExtent *extent,
+			       unsigned int *flags, hipArray_t array)
+{
+	EMU_ENTER(EMU_WORK);
+	rt_lock();
+	const struct array *a = array_get(array);
+	if (a != NULL && desc != NULL)
+		*desc = a->desc;
+	if (a != NULL && extent != NULL)
+		*extent = (struct hipExtent){a->width, a->height, a->depth};
+	if (a != NULL && flags != NULL)
+		*flags = a->flags;
+	rt_unlock();
+	return emu_ret(a != NULL ? hipSuccess : hipErrorInvalidHandle);
+}
+
 /* --- copies: an array end at an offset (bytes, rows) against a pitched one -------------- */
 
 static hipError_t array_copy(enum hrr_api api, hipArray_t array, size_t x, size_t y, void *other,
@@ -391,4 +407,50 @@ hipError_t emu_hipMemcpyFromArray_spt(void *dst, hipArray_t src, size_t wOffsetS
 	EMU_ENTER(EMU_WORK);
 	return emu_ret(array_copy(HRR_API_hipMemcpyFromArray_spt, src, wOffsetSrc, hOffset, dst,
 				  count, count, 1, false, kind, NULL, true));
+}
+
+/* Both ends arrays, at offsets of bytes and rows. */
+static hipError_t between(enum hrr_api api, hipArray_t dst, size_t dx, size_t dy, hipArray_t src,
+			  size_t sx, size_t sy, size_t width, size_t height)
+{
+	struct copy_op c = {.width = width, .height = height, .depth = 1, .use_2d = true};
+	struct stream *s;
+
+	rt_lock();
+	hipError_t e = stream_get(NULL, false, &s);
+	const struct array *d = array_get(dst), *from = array_get(src);
+	if (e == hipSuccess && (d == NULL || from == NULL))
+		e = hipErrorInvalidHandle;
+	if (e == hipSuccess &&
+	    (dx > d->width * d->elem || width > d->width * d->elem - dx || dy > d->rows ||
+	     height > d->rows - dy || sx > from->width * from->elem ||
+	     width > from->width * from->elem - sx || sy > from->rows || height > from->rows - sy))
+		e = hipErrorInvalidValue;
+	if (e == hipSuccess) {
+		c.dst = d->base + dy * d->pitch + dx;
+		c.src = from->base + sy * from->pitch + sx;
+		c.dpitch = d->pitch;
+		c.spitch = from->pitch;
+		e = copy_submit(api, s, &c, hipMemcpyDeviceToDevice);
+	}
+	rt_unlock();
+	return e;
+}
+
+hipError_t emu_hipMemcpyAtoA(hipArray_t dstArray, size_t dstOffset, hipArray_t srcArray,
+			     size_t srcOffset, size_t ByteCount)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(between(HRR_API_hipMemcpyAtoA, dstArray, dstOffset, 0, srcArray, srcOffset,
+			       0, ByteCount, 1));
+}
+
+hipError_t emu_hipMemcpy2DArrayToArray(hipArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
+				       hipArray_t src, size_t wOffsetSrc, size_t hOffsetSrc,
+				       size_t width, size_t height, int kind)
+{
+	(void)kind;
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(between(HRR_API_hipMemcpy2DArrayToArray, dst, wOffsetDst, hOffsetDst, src,
+			       wOffsetSrc, hOffsetSrc, width, height));
 }

@@ -139,7 +139,7 @@ void emu___hipRegisterVar(hipFatBinary_t modules, void *var, const char *hostVar
 	rt_unlock();
 }
 
-void emu___hipRegisterManagedVar(hipFatBinary_t modules, void *pointer, void *init_value,
+void emu___hipRegisterManagedVar(hipFatBinary_t modules, void **pointer, void *init_value,
 				 const char *name, size_t size, unsigned int align)
 {
 	struct range *r;
@@ -156,7 +156,7 @@ void emu___hipRegisterManagedVar(hipFatBinary_t modules, void *pointer, void *in
 		if (init_value != NULL)
 			memcpy(r->host, init_value, size);
 		v->managed = r->host;
-		memcpy(pointer, &v->managed, sizeof v->managed);
+		*pointer = v->managed;
 	}
 	rt_unlock();
 }
