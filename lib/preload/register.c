@@ -118,10 +118,8 @@ static void managed_att(struct hrr_call *c)
 		return;
 	m->object = hrr_object_find(c->a[0], false);
 	if ((hrr_proc->hub->options & HRR_OPT_HOST_OFF) == 0) {
-		struct hrr_snapshots *s = NULL;
-		hrr_host_snapshot(&s, h, base, size);
-		hrr_snapshots_att(c->t, s);
-		hrr_snapshots_free(s);
+		hrr_host_snapshot(&c->snaps, h, base, size);
+		hrr_snapshots_att(c->t, c->snaps);
 	}
 	hrr_host_unref(h);
 }
@@ -211,7 +209,7 @@ void hrr_register_replay(struct hrr_thread *t)
 			r->ret = c.ret;
 			if (!t->failed)
 				r->seq = hrr_take_seq();
-			hrr_b_commit(t);
+			hrr_snapshots_free(c.snaps, hrr_b_commit(t));
 		}
 		atomic_store_explicit(&done, gen, memory_order_release);
 	}
