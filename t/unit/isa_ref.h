@@ -282,10 +282,14 @@ static bool snan(uint64_t v)
 {
 	return (v & 0x7f800000) == 0x7f800000 && (v & 0x3fffff) && !(v & 0x400000);
 }
+/* MODE.IEEE: a signalling NaN comes out quiet; else (and on gfx12) it gives the other operand */
+static bool ref_ieee = true;
 static uint64_t ref_min(uint64_t a, uint64_t b, bool max)
 {
 	const float x = rf(a), y = rf(b);
 
+	if (!ref_ieee && isnan(x) != isnan(y))
+		return isnan(x) ? W(b) : W(a);
 	if (snan(a))
 		return W(a | 0x400000);
 	if (snan(b))
@@ -358,6 +362,8 @@ static uint64_t ref_mind(uint64_t a, uint64_t b, bool max)
 	const double x = rd(a), y = rd(b);
 	const uint64_t q = 0x8000000000000ull, m = 0x7ff0000000000000ull;
 
+	if (!ref_ieee && isnan(x) != isnan(y))
+		return isnan(x) ? b : a;
 	if ((a & m) == m && (a & (q - 1)) && !(a & q))
 		return a | q;
 	if ((b & m) == m && (b & (q - 1)) && !(b & q))

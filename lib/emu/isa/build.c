@@ -43,6 +43,15 @@ static int run_approx(struct isa_wave *w, const struct isa_inst *in)
 	return in->inner(w, in);
 }
 
+/* A wave of 32 lanes has no use for EXEC_HI: what is written there must not turn lanes on. */
+static int run_exec_lo(struct isa_wave *w, const struct isa_inst *in)
+{
+	const int r = in->inner(w, in);
+
+	w->s[R_EXEC + 1] = 0;
+	return r;
+}
+
 /* --- modifiers ------------------------------------------------------------------------ */
 
 static u32 bit_list(const char *arg) /* "[0,1,1]" to bits */
@@ -415,6 +424,8 @@ static bool build_vector(struct build *b)
 		if (b->op->spec[0] == 'h')
 			b->op_sel |= (in->raw[0] >> 14 & 1) << 31;
 	}
+	if (!strcmp(b->op->name, "v_fma_mixhi_f16")) /* like mixlo, into the upper half */
+		b->op_sel |= 1u << 31;
 	for (; *s != ':'; s++) {
 		if (*s == 'm' && rdna_cmpx) {
 			in->ds = R_SINK;
@@ -468,7 +479,9 @@ static bool build_vector(struct build *b)
 		in->imm = b->neg_lo;
 	if (b->op->cls == CLASS_CROSS && b->has_op_sel)
 		in->imm = (i64)(b->op_sel & 3);
-	else if (b->has_op_sel && dst16 && (b->op_sel >> k & 1))
+	else if (b->has_op_sel && dst16 &&
+		 (b->op_sel >> (strstr(b->op->name, "_fmac_f16") ? 3 : k) &
+		  1)) /* it has a source 2 */
 		b->op_sel |= 1u << 31;
 	if (strstr(b->op->name, "ds_swizzle") == b->op->name)
 		in->imm = in->raw[0] & 0xffff;
@@ -624,6 +637,11 @@ static bool build_scalar(struct build *b)
 		}
 	}
 	in->n_src = (u8)k;
+	if (isa_code_lanes(b->code) == 32 && ((in->ds == R_EXEC && b->op->spec[0] == 'U') ||
+					      in->ds == R_EXEC + 1 || strstr(name, "exec_b64"))) {
+		in->inner = in->run;
+		in->run = run_exec_lo;
+	}
 	if (!strcmp(name, "s_endpgm") || !strcmp(name, "s_branch") ||
 	    !strcmp(name, "s_setpc_b64") || !strcmp(name, "s_swappc_b64") ||
 	    !strcmp(name, "s_call_b64") || !strcmp(name, "s_endpgm_saved") ||

@@ -447,17 +447,27 @@ INLINE u32 div_fmas_f32(float a, float b, float c, bool vcc)
 
 	if (!vcc)
 		return f2u(fmaf(a, b, c));
-	if (err != 0 && !(u & 1)) /* to odd: the neighbour on the side of the error */
+	if (isfinite(s) && err != 0 &&
+	    !(u & 1)) /* to odd: the neighbour on the side of the error */
 		u += (err > 0) == (s > 0) ? 1 : -(u64)1;
 	return f2u((float)(u2d(u) * (exp_f32(f2u(c)) > 127 ? 0x1p64 : 0x1p-64)));
 }
 __extension__ typedef __float128 isa_quad;
 INLINE u64 div_fmas_f64(double a, double b, double c, bool vcc)
 {
+	const isa_quad p = (isa_quad)a * (isa_quad)b, d = (isa_quad)c; /* p is exact */
+	isa_quad s = p + d, back, err;
+	__extension__ unsigned __int128 u;
+
 	if (!vcc)
 		return d2u(fma(a, b, c));
-	return d2u((double)(((isa_quad)a * (isa_quad)b + (isa_quad)c) *
-			    (isa_quad)(exp_f64(d2u(c)) > 1023 ? 0x1p128 : 0x1p-128)));
+	back = s - p;
+	err = (p - (s - back)) + (d - back);
+	memcpy(&u, &s, sizeof(u));
+	if (isfinite((double)s) && err != 0 && !(u & 1)) /* to odd, as above */
+		u = (err > 0) == (s > 0) ? u + 1 : u - 1;
+	memcpy(&s, &u, sizeof(u));
+	return d2u((double)(s * (isa_quad)(exp_f64(d2u(c)) > 1023 ? 0x1p128 : 0x1p-128)));
 }
 INLINE u32 div_fixup_f32(u32 q, u32 d, u32 n)
 {

@@ -187,7 +187,7 @@ INLINE float fract_f16(float x)
 {
 	const float f = x - floorf(x);
 
-	return f >= 1.0f ? 0.99951171875f : f;
+	return f > 0.99951171875f ? 0.99951171875f : f; /* the greatest half below 1 */
 }
 INLINE u32 div_fixup_f16(u32 q, u32 d, u32 n)
 {

@@ -414,6 +414,8 @@ static int write_hwreg(struct isa_wave *w, const struct isa_inst *in, u32 value)
 
 	if (reg == HW_MODE) {
 		w->mode = (w->mode & ~mask) | (value << off & mask);
+		if (w->gen == 12) /* has no such bit */
+			w->mode &= ~MODE_IEEE;
 		/* the run loop looks at MODE between runs of straight code */
 		w->in = in + 1;
 		return NEXT_JUMP;
