@@ -90,6 +90,7 @@ function ctype(    t) { # after role()
 	name[r] = f[1]; if (name[r] in rowno) die("twice: " name[r]); rowno[name[r]] = r
 	sym[r] = name[r]; ret[r] = "error"; typed[r] = 1; nparam[r] = 0
 	cls[r] = "misc"; ver[r] = ""; major[r] = 5; sync[r] = "none"; failc[r] = "reissue"; rel[r] = ""; why[r] = ""; noplay[r] = ""; aside[r] = 0
+	gives[r] = ""; takes[r] = "alloc"; records[r] = ""; varies[r] = ""; unit[r] = 1
 	id[r] = -1; id3[r] = -1; wire[r] = ""
 	for (i = 2; i <= np; i++) {
 		if (f[i] == "-") { typed[r] = 0; continue }
@@ -107,6 +108,11 @@ function ctype(    t) { # after role()
 		else if (key == "sym") sym[r] = v
 		else if (key == "ret") ret[r] = v
 		else if (key == "release") rel[r] = v
+		else if (key == "gives") gives[r] = v
+		else if (key == "takes") takes[r] = v
+		else if (key == "records") records[r] = v
+		else if (key == "varies") varies[r] = v
+		else if (key == "unit") unit[r] = v
 		else if (key == "sync") sync[r] = v
 		else if (key == "fail") failc[r] = v
 		else if (key == "not") why[r] = v
@@ -255,6 +261,27 @@ function write_proto(    o, r, e, s, i, n, v, eq, x, m, spec) {
 	close(o)
 }
 
+# Index of a row's parameter; -1 for "".
+function param_of(r, p,    k) {
+	if (p == "") return -1
+	for (k = 1; k <= nparam[r]; k++) if (pname[r, k] == p) return k - 1
+	print "hip.api: " name[r] ": no parameter " p > "/dev/stderr"
+	exit 1
+}
+
+# gives=K:A,S as a struct hrr_gives.
+function gift(r,    c, k, a, s, n, p, i) {
+	if (gives[r] == "") return "{0}"
+	c = index(gives[r], ":"); k = substr(gives[r], 1, c - 1)
+	n = split(substr(gives[r], c + 1), p, ",")
+	if (n != 2 || !(k ~ /^(alloc|map|reserve|name)$/)) { print "hip.api: " name[r] ": cannot read gives=" gives[r] > "/dev/stderr"; exit 1 }
+	a = p[1]; s = p[2]
+	i = param_of(r, substr(a, 1, (index(a, ".") ? index(a, ".") : length(a) + 1) - 1))
+	n = split(s, p, "*")
+	for (c = 1; c <= n; c++) param_of(r, substr(p[c], 1, (index(p[c], ".") ? index(p[c], ".") : length(p[c]) + 1) - 1))
+	return "{HRR_GIVES_" toupper(k) ", " i ", \"" a "\", \"" s "\"}"
+}
+
 function write_table(    o, r, e, s, i, j, k, n, v, c, at, m, x, ci, ri, kk, eq, gap, t) {
 	o = out "/hip_table.inc"; banner(o)
 	for (e = 1; e <= nenum; e++) {
@@ -303,12 +330,11 @@ function write_table(    o, r, e, s, i, j, k, n, v, c, at, m, x, ci, ri, kk, eq,
 	}
 	print "const struct hrr_api_row hrr_api_table[HRR_API_COUNT] = {" > o
 	for (r = 1; r <= nrow; r++) {
-		ri = rel[r] == "*" ? -2 : -1
-		for (k = 1; k <= nparam[r]; k++) if (pname[r, k] == rel[r]) ri = k - 1
-		if (rel[r] != "" && ri == -1) { print "hip.api: " name[r] ": no parameter " rel[r] > "/dev/stderr"; exit 1 }
-		printf "\t[HRR_API_%s] = {\"%s\", \"%s\", %s, %d, HRR_RET_%s, HRR_CLASS_%s, HRR_SYNC_%s, HRR_FAIL_%s, %d, %d, %s, %s, %s, %s},\n", name[r], name[r], sym[r], \
-			(nparam[r] ? "params_" name[r] : "NULL"), nparam[r], toupper(ret[r]), toupper(cls[r]), toupper(sync[r]), toupper(failc[r]), ri, major[r], \
-			(typed[r] ? "true" : "false"), (aside[r] ? "true" : "false"), (why[r] == "" ? "NULL" : "\"" why[r] "\""), (noplay[r] == "" ? "NULL" : "\"" noplay[r] "\"") > o
+		ri = rel[r] == "*" ? -2 : param_of(r, rel[r])
+		printf "\t[HRR_API_%s] = {\"%s\", \"%s\", %s, %d, HRR_RET_%s, HRR_CLASS_%s, HRR_SYNC_%s, HRR_FAIL_%s, %d, HRR_GIVES_%s, %d, %d, %d, %d, %s, %s, %s, %s, %s},\n", name[r], name[r], sym[r], \
+			(nparam[r] ? "params_" name[r] : "NULL"), nparam[r], toupper(ret[r]), toupper(cls[r]), toupper(sync[r]), toupper(failc[r]), ri, toupper(takes[r]), \
+			param_of(r, records[r]), param_of(r, varies[r]), unit[r], major[r], (typed[r] ? "true" : "false"), (aside[r] ? "true" : "false"), gift(r), \
+			(why[r] == "" ? "NULL" : "\"" why[r] "\""), (noplay[r] == "" ? "NULL" : "\"" noplay[r] "\"") > o
 	}
 	print "};\nconst char *const hrr_class_names[HRR_CLASS_COUNT] = {" > o
 	for (i = 1; i <= ncls; i++) printf "\t\"%s\",\n", clsname[i] > o

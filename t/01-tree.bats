@@ -33,7 +33,7 @@ synopsis() {
 	out_has 'lib/base/up.c:1: lib/store/blob.h: lib/base stands before lib/store'
 	out_has 'lib/store/near.c:1: blob.h: is not named from the top of the tree'
 	out_has 'lib/store/formats.c:1: formats/hrr/read.h: lib uses nothing of formats'
-	out_has 'formats/hrr/up.c:1: lib/hip/entry.h: formats use lib/base to lib/hip only'
+	out_has 'formats/hrr/up.c:1: lib/hip/entry.h: formats use lib/base to lib/region only'
 	out_has 'jansson.h is included by more than one file: lib/base/one.c lib/store/two.c'
 	out_lacks fine.c
 }

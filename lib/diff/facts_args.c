@@ -2,78 +2,30 @@
 #include <string.h>
 
 #include "lib/diff/facts.h"
+#include "lib/hip/made.h"
 
-/* Results that are the machine's, not the program's. */
-static const struct {
-	enum hrr_api api;
-	const char *param;
-} environment[] = {
-    {HRR_API_hipEventElapsedTime, "ms"},
-    {HRR_API_hipMemGetInfo, "free"},
-};
-
-static bool is_environment(const struct hrr_facts *f, const struct hrr_param *p)
+/*
+ * An address. What the call makes is a new object; an address that comes out of
+ * any other call is one that nothing declared before, or of an object that is there.
+ */
+static void address(struct hrr_facts *f, uint8_t kind, uint8_t flow, uint64_t v)
 {
-	for (size_t i = 0; i < sizeof environment / sizeof *environment; i++)
-		if (f->api == (int)environment[i].api && strcmp(environment[i].param, p->name) == 0)
-			return true;
-	return false;
-}
-
-static uint64_t number(const struct hrr_facts *f, const char *name)
-{
-	uint64_t v;
-	int node = hrr_json_get(&f->rec->json, f->rec->args, name);
-
-	return node >= 0 && hrr_json_u64(&f->rec->json, node, &v) == 0 ? v : 0;
-}
-
-/* Bytes of what a call allocated, by the names HIP's parameters have; 1 when they do not tell. */
-static uint64_t made_size(const struct hrr_facts *f)
-{
-	static const char *const names[] = {"size", "sizeBytes", "bytes", NULL};
-	uint64_t v, pitch, height;
-
-	if (f->rec->symbol >= 0 &&
-	    hrr_json_u64(&f->rec->json, hrr_json_get(&f->rec->json, f->rec->symbol, "size"), &v) ==
-		0 &&
-	    v)
-		return v;
-	for (int i = 0; names[i]; i++)
-		if ((v = number(f, names[i])) != 0)
-			return v;
-	pitch = number(f, "pitch");
-	height = number(f, "height");
-	if (pitch && height && !__builtin_mul_overflow(pitch, height, &v))
-		return v;
-	/* hipHostGetDevicePointer: as much as there is of the host memory. */
-	uint64_t host, offset = 0;
-	int node = hrr_json_get(&f->rec->json, f->rec->args, "hstPtr");
-
-	if (node >= 0 && hrr_json_addr(&f->rec->json, node, &host) == 0) {
-		uint32_t id = hrr_objects_address(f->o, f->rec->p, host, &offset);
-		struct hrr_object *x = hrr_objects_get(f->o, id);
-
-		if (x && x->size > offset)
-			return x->size - offset;
-	}
-	return 1;
-}
-
-static bool allocates(const struct hrr_facts *f)
-{
-	return f->row->cls == HRR_CLASS_ALLOC || f->api == HRR_API_hipMemAddressReserve;
-}
-
-static void address(struct hrr_facts *f, uint8_t kind, uint8_t flow, uint64_t v, uint64_t size)
-{
+	struct hrr_made m;
 	uint64_t offset;
+	bool made = hrr_record_makes(f->rec, f->row, &m) && m.base == v &&
+		    m.kind != HRR_GIVES_MAP, /* of an object that addresses were reserved for */
+	    here = v != 0 && hrr_objects_address(f->o, f->rec->p, v, &offset) != HRR_OBJECT_NONE;
 
-	if (f->api == HRR_API_hipHostRegister && f->rec->ret < 0)
-		hrr_facts_made(f, HRR_OBJECT_MEMORY, v, size);
-	else if (flow == HRR_FLOW_OUT && v &&
-		 (allocates(f) || !hrr_objects_address(f->o, f->rec->p, v, &offset)))
-		hrr_facts_made(f, HRR_OBJECT_MEMORY, v, size);
+	if (made && m.kind == HRR_GIVES_NAME && m.size == 0) { /* as much as there is of the other */
+		struct hrr_object *x = hrr_objects_get(
+		    f->o, hrr_objects_address(f->o, f->rec->p, m.behind, &offset));
+		m.size = x && x->size > offset ? x->size - offset : 0;
+		offset = 0;
+	}
+	if (made && !(m.kind == HRR_GIVES_NAME && here))
+		hrr_facts_made(f, HRR_OBJECT_MEMORY, v, m.size ? m.size : 1);
+	else if (flow == HRR_FLOW_OUT && v && !here)
+		hrr_facts_made(f, HRR_OBJECT_MEMORY, v, 1);
 	else
 		hrr_facts_address(f, v, kind == HRR_K_DEV ? HRR_REF_DEVICE : HRR_REF_HOST);
 }
@@ -114,8 +66,7 @@ static void stub(struct hrr_facts *f, uint64_t v)
 }
 
 /* One value of a parameter or of a field. */
-static void value(struct hrr_facts *f, uint8_t kind, uint8_t type, uint8_t flow, int node,
-		  uint64_t size)
+static void value(struct hrr_facts *f, uint8_t kind, uint8_t type, uint8_t flow, int node)
 {
 	uint64_t v;
 
@@ -124,7 +75,7 @@ static void value(struct hrr_facts *f, uint8_t kind, uint8_t type, uint8_t flow,
 	case HRR_K_HOST:
 	case HRR_K_ADDR:
 		if (hrr_json_addr(&f->rec->json, node, &v) == 0) {
-			address(f, kind, flow, v, size);
+			address(f, kind, flow, v);
 			return;
 		}
 		break;
@@ -172,19 +123,7 @@ static void structure(struct hrr_facts *f, const struct hrr_param *p, int node)
 {
 	const struct hrr_json *j = &f->rec->json;
 	size_t at = strlen(f->s->path);
-	uint64_t pitch = 0, rows = 0, size = 1;
 
-	if (allocates(f)) { /* hipMalloc3D */
-		(void)hrr_json_u64(j, hrr_json_get(j, node, "pitch"), &pitch);
-		(void)hrr_json_u64(j, hrr_json_get(j, node, "ysize"), &rows);
-		int extent = hrr_json_get(j, f->rec->args, "extent");
-		uint64_t depth = 1;
-
-		(void)hrr_json_u64(j, hrr_json_get(j, extent, "depth"), &depth);
-		if (__builtin_mul_overflow(pitch, rows, &size) ||
-		    __builtin_mul_overflow(size, depth, &size))
-			size = 1;
-	}
 	for (int k = hrr_json_first(j, node); k >= 0; k = hrr_json_next(j, node, k)) {
 		const struct hrr_field *d =
 		    field_of(p->st, j->text + j->nodes[k].off, j->nodes[k].len);
@@ -192,7 +131,7 @@ static void structure(struct hrr_facts *f, const struct hrr_param *p, int node)
 		snprintf(f->s->path + at, sizeof f->s->path - at, ".%.*s", (int)j->nodes[k].len,
 			 j->text + j->nodes[k].off);
 		if (d)
-			value(f, d->kind, d->handle, p->flow, k + 1, size);
+			value(f, d->kind, d->handle, p->flow, k + 1);
 		else
 			hrr_facts_any(f, k + 1);
 	}
@@ -204,7 +143,7 @@ static void element(struct hrr_facts *f, const struct hrr_param *p, int node)
 	if (p->st && f->rec->json.nodes[node].type == HRR_JSON_OBJECT)
 		structure(f, p, node);
 	else
-		value(f, p->kind, p->handle, p->flow, node, made_size(f));
+		value(f, p->kind, p->handle, p->flow, node);
 }
 
 static void parameter(struct hrr_facts *f, const struct hrr_param *p, int node)
@@ -212,7 +151,7 @@ static void parameter(struct hrr_facts *f, const struct hrr_param *p, int node)
 	const struct hrr_json *j = &f->rec->json;
 	size_t at = strlen(f->s->path);
 
-	if (is_environment(f, p))
+	if (f->row->varies >= 0 && p == &f->row->params[f->row->varies])
 		return;
 	if (p->count < 0 || j->nodes[node].type != HRR_JSON_ARRAY) {
 		element(f, p, node);
@@ -231,24 +170,21 @@ static void release(struct hrr_facts *f)
 {
 	const struct hrr_json *j = &f->rec->json;
 	uint64_t v;
+	bool all;
 
-	if (f->rec->ret >= 0 && f->row->ret == HRR_RET_ERROR)
-		return; /* it failed, and released nothing */
-	if (f->row->release == -2) {
-		hrr_objects_drop_all(f->o, f->rec->p);
+	if (hrr_record_takes(f->rec, f->row, &v, &all)) {
+		if (all)
+			hrr_objects_drop_all(f->o, f->rec->p);
+		else if (f->row->takes != HRR_GIVES_MAP) /* the addresses stay reserved */
+			hrr_objects_drop_memory(f->o, f->rec->p, v);
 		return;
 	}
-	if (f->row->release < 0 || f->api == HRR_API_hipMemUnmap)
+	if (f->row->release < 0 || !hrr_record_succeeded(f->rec, f->row))
 		return;
 	const struct hrr_param *p = &f->row->params[f->row->release];
-	int node = hrr_json_get(j, f->rec->args, p->name);
-
-	if (node < 0 || hrr_json_addr(j, node, &v) < 0)
-		return;
-	if (p->kind == HRR_K_HANDLE)
+	if (p->kind == HRR_K_HANDLE &&
+	    hrr_json_addr(j, hrr_json_get(j, f->rec->args, p->name), &v) == 0)
 		hrr_objects_drop_handle(f->o, f->rec->p, p->handle, v);
-	else
-		hrr_objects_drop_memory(f->o, f->rec->p, v);
 }
 
 void hrr_facts_args(struct hrr_facts *f)

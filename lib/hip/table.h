@@ -106,14 +106,35 @@ struct hrr_param {
 	const struct hrr_struct *st;
 };
 
+enum hrr_gives_kind {
+	HRR_GIVES_NOTHING,
+	HRR_GIVES_ALLOC,   /* memory */
+	HRR_GIVES_MAP,	   /* memory, where addresses were reserved */
+	HRR_GIVES_RESERVE, /* addresses */
+	HRR_GIVES_NAME	   /* an address of memory that is there */
+};
+
+/* Memory or addresses a call makes, as places in its args: see lib/hip/made.h. */
+struct hrr_gives {
+	uint8_t kind;
+	int8_t param;	   /* the address's, or the structure's it is in */
+	const char *addr;  /* "ptr", "pitchedDevPtr.ptr" */
+	const char *bytes; /* a product: "size", "pitch*height"; of names also a symbol or host address */
+};
+
 struct hrr_api_row {
 	const char *name, *symbol;
 	const struct hrr_param *params;
 	uint8_t n_params, ret, cls, sync, fail;
 	int8_t release; /* parameter released; -1 none, -2 everything */
+	uint8_t takes;	/* an address released: of what; HRR_GIVES_... */
+	int8_t records; /* event whose earlier place is forgotten, or -1 */
+	int8_t varies;	/* result that is the machine's and not the program's, or -1 */
+	uint8_t unit;	/* bytes that each of its count counts */
 	uint8_t major;	/* first HIP major that has it */
 	bool typed;
 	bool aside;		  /* not recorded, and nothing is missing without it */
+	struct hrr_gives gives;
 	const char *not_recorded; /* why, or NULL: recorded */
 	const char *not_played;	  /* why replay refuses it, or NULL */
 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/stream/select.h"
+#include "lib/hip/made.h"
 
 struct entry {
 	struct hrr_life life;
@@ -162,28 +162,28 @@ static int region(struct hrr_lives *l, struct world *w, const struct hrr_record 
 	return rc < 0 ? rc : 0;
 }
 
-/* Device memory as far as names tell; what is not recognized is only not checked. */
+/* Memory of calls; what the table does not know is only not checked. */
 static int call(struct world *w, const struct hrr_record *rec)
 {
-	static const char *const pointers[] = {"ptr", "dev_ptr", "devPtr", "dptr"};
-	const struct hrr_json *j = &rec->json;
-	bool alloc = hrr_select_in_family("alloc", rec->api, rec->api_len);
-	uint64_t base = 0, size = 0;
-	int at = -1;
+	const struct hrr_api_row *row = hrr_record_row(rec);
+	struct hrr_made m;
+	uint64_t base;
+	bool all;
 
-	if (rec->ret >= 0 || (!alloc && !hrr_select_in_family("free", rec->api, rec->api_len)))
+	if (row == NULL)
 		return 0;
-	for (size_t i = 0; i < sizeof pointers / sizeof *pointers && at < 0; i++)
-		at = hrr_json_get(j, rec->args, pointers[i]);
-	if (hrr_json_addr(j, at, &base) < 0 || base == 0)
-		return 0;
-	if (!alloc) {
-		(void)hrr_ranges_del(w->hip, base, NULL);
-		return 0;
+	if (hrr_record_makes(rec, row, &m)) {
+		if (m.kind == HRR_GIVES_RESERVE || m.kind == HRR_GIVES_NAME || m.size == 0)
+			return 0;
+		return hrr_ranges_add(w->hip, m.base, m.size, NULL) == -ENOMEM ? -ENOMEM : 0;
 	}
-	if (!hrr_record_size(rec, &size) || size == 0)
+	if (!hrr_record_takes(rec, row, &base, &all) || row->takes == HRR_GIVES_RESERVE)
 		return 0;
-	return hrr_ranges_add(w->hip, base, size, NULL) == -ENOMEM ? -ENOMEM : 0;
+	if (!all)
+		(void)hrr_ranges_del(w->hip, base, NULL);
+	for (const struct hrr_range *x; all && (x = hrr_ranges_overlap(w->hip, 0, UINT64_MAX));)
+		(void)hrr_ranges_del(w->hip, x->base, NULL);
+	return 0;
 }
 
 int hrr_lives_record(struct hrr_lives *l, const struct hrr_record *rec, hrr_lives_report *report,

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lib/hip/made.h"
 #include "lib/region/world.h"
 #include "lib/stream/select.h"
 
@@ -54,30 +55,27 @@ static int pointers(const struct hrr_record *rec, each_use *each, void *self)
 	return rc;
 }
 
-static int operand(const struct hrr_record *rec, const char *const *names, struct hrr_use u,
-		   each_use *each, void *self)
+/* The operand whose name begins so, as HIP calls its destinations and sources; or the only one. */
+static int operand(const struct hrr_record *rec, const struct hrr_api_row *row, const char *begin,
+		   struct hrr_use u, each_use *each, void *self)
 {
-	for (; *names != NULL; names++) {
-		int node = hrr_json_get(&rec->json, rec->args, *names);
-		if (node >= 0)
-			return hrr_json_addr(&rec->json, node, &u.addr) == 0 && u.addr != 0
-				   ? each(self, &u)
-				   : 0;
+	for (int i = 0; i < row->n_params; i++) {
+		const struct hrr_param *p = &row->params[i];
+		if ((p->kind != HRR_K_DEV && p->kind != HRR_K_ADDR) ||
+		    strncmp(p->name, begin, strlen(begin)) != 0)
+			continue;
+		int node = hrr_json_get(&rec->json, rec->args, p->name);
+		return hrr_json_addr(&rec->json, node, &u.addr) == 0 && u.addr != 0 ? each(self, &u)
+										    : 0;
 	}
 	return 0;
-}
-
-static bool ends_with(const struct hrr_record *rec, const char *glob)
-{
-	return hrr_glob(glob, strlen(glob), rec->api, rec->api_len);
 }
 
 int hrr_call_uses(const struct hrr_record *rec, int (*each)(void *self, const struct hrr_use *u),
 		  void *self)
 {
-	static const char *const dst[] = {"dst", "dest", "dstDevice", "dptr", "devPtr", NULL},
-				 *const src[] = {"src", "srcDevice", NULL};
 	struct hrr_use to = {.what = "destination"}, from = {.what = "source"};
+	const struct hrr_api_row *row = hrr_record_row(rec);
 	const struct hrr_json *j = &rec->json;
 	int rc = 0;
 
@@ -85,21 +83,20 @@ int hrr_call_uses(const struct hrr_record *rec, int (*each)(void *self, const st
 		return 0;
 	if (rec->kernel >= 0)
 		return pointers(rec, each, self);
+	if (row == NULL || (row->cls != HRR_CLASS_COPY && row->cls != HRR_CLASS_SET))
+		return 0;
 	/* A rectangle's bytes do not follow one another. */
-	if (hrr_json_get(j, rec->args, "height") < 0 && hrr_record_size(rec, &to.size)) {
-		if (ends_with(rec, "*D16*"))
-			to.size *= 2;
-		else if (ends_with(rec, "*D32*"))
-			to.size *= 4;
-		from.size = to.size;
-	}
+	if (hrr_json_get(j, rec->args, "height") < 0 && hrr_record_size(rec, &to.size) &&
+	    __builtin_mul_overflow(to.size, (uint64_t)row->unit, &to.size))
+		to.size = UINT64_MAX;
+	from.size = to.size;
+	if (row->cls == HRR_CLASS_SET)
+		return operand(rec, row, "d", to, each, self);
 	if (rec->dir >= 0) {
 		if (hrr_json_is(j, rec->dir, "h2d") || hrr_json_is(j, rec->dir, "d2d"))
-			rc = operand(rec, dst, to, each, self);
+			rc = operand(rec, row, "d", to, each, self);
 		if (rc == 0 && (hrr_json_is(j, rec->dir, "d2h") || hrr_json_is(j, rec->dir, "d2d")))
-			rc = operand(rec, src, from, each, self);
-	} else if (hrr_select_in_family("set", rec->api, rec->api_len)) {
-		rc = operand(rec, dst, to, each, self);
+			rc = operand(rec, row, "src", from, each, self);
 	}
 	return rc;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/stream/select.h"
+#include "lib/hip/made.h"
 
 struct hrr_world {
 	struct hrr_world_events events;
@@ -158,59 +158,11 @@ static int region(struct hrr_world *w, const struct hrr_record *rec, struct hrr_
 	return rc < 0 ? hrr_diag_set(diag, rc, "out of memory") : 0;
 }
 
-static bool arg_addr(const struct hrr_record *rec, const char *const *names, uint64_t *ret)
-{
-	for (; *names != NULL; names++)
-		if (hrr_json_addr(&rec->json, hrr_json_get(&rec->json, rec->args, *names), ret) ==
-		    0)
-			return *ret != 0;
-	return false;
-}
-
-static uint64_t member(const struct hrr_json *j, int object, const char *key)
-{
-	uint64_t v = 0;
-
-	(void)hrr_json_u64(j, hrr_json_get(j, object, key), &v);
-	return v;
-}
-
-/* Base and size of what an allocating call made, by the names its parameters have in the table. */
-static bool made(const struct hrr_record *rec, uint64_t *base, uint64_t *size)
-{
-	static const char *const names[] = {"ptr", "dev_ptr", "dptr", "hostPtr", "devPtr", NULL};
-	const struct hrr_json *j = &rec->json;
-	int box = hrr_json_get(j, rec->args, "pitchedDevPtr"),
-	    extent = hrr_json_get(j, rec->args, "extent");
-	uint64_t pitch = member(j, rec->args, "pitch");
-
-	if (box >= 0) {
-		if (hrr_json_addr(j, hrr_json_get(j, box, "ptr"), base) < 0 || *base == 0)
-			return false;
-		return !__builtin_mul_overflow(member(j, box, "pitch"), member(j, extent, "height"),
-					       size) &&
-		       !__builtin_mul_overflow(*size, member(j, extent, "depth"), size) &&
-		       *size > 0;
-	}
-	if (!arg_addr(rec, names, base))
-		return false;
-	if (pitch > 0)
-		return !__builtin_mul_overflow(pitch, member(j, rec->args, "height"), size) &&
-		       *size > 0;
-	return hrr_record_size(rec, size) && *size > 0;
-}
-
-static bool api_is(const struct hrr_record *rec, const char *glob)
-{
-	return hrr_glob(glob, strlen(glob), rec->api, rec->api_len);
-}
-
 static int enter(struct hrr_world *w, const struct hrr_record *rec, uint64_t base, uint64_t size,
 		 bool host)
 {
-	if (base > UINT64_MAX - (size - 1))
-		return 0;
 	struct hrr_thing *x = calloc(1, sizeof *x);
+
 	if (x == NULL)
 		return -ENOMEM;
 	*x = (struct hrr_thing){.kind = host ? HRR_THING_HOST : HRR_THING_DEVICE,
@@ -232,42 +184,24 @@ static int enter(struct hrr_world *w, const struct hrr_record *rec, uint64_t bas
 	return 0;
 }
 
-static int alloc(struct hrr_world *w, const struct hrr_record *rec)
+/* A second name of memory that is there: variables, and host memory as devices see it. */
+static int other_name(struct hrr_world *w, const struct hrr_record *rec, struct hrr_made *m)
 {
-	uint64_t base, size;
-
-	return made(rec, &base, &size) ? enter(w, rec, base, size, api_is(rec, "*Host*")) : 0;
-}
-
-/* Device addresses of what is there anyway: variables, and host memory's other name. */
-static int other_name(struct hrr_world *w, const struct hrr_record *rec)
-{
-	const struct hrr_json *j = &rec->json;
-	uint64_t dev = 0, host = 0, size = 0;
-	int i = hrr_json_get(j, rec->args, "hstPtr");
-
-	(void)(hrr_json_addr(j, hrr_json_get(j, rec->args, "devPtr"), &dev) < 0 &&
-	       hrr_json_addr(j, hrr_json_get(j, rec->args, "dptr"), &dev) < 0);
-	if (dev == 0 || hrr_ranges_find(w->calls[0], dev) || hrr_ranges_find(w->calls[1], dev))
+	if (hrr_ranges_find(w->calls[0], m->base) || hrr_ranges_find(w->calls[1], m->base))
 		return 0;
 	const struct hrr_range *x =
-	    hrr_json_addr(j, i, &host) == 0 ? hrr_ranges_find(w->calls[1], host) : NULL;
+	    m->behind != 0 ? hrr_ranges_find(w->calls[1], m->behind) : NULL;
 	if (x != NULL)
-		size = x->size - (host - x->base);
-	else if (hrr_json_u64(j, hrr_json_get(j, rec->symbol, "size"), &size) < 0)
-		(void)hrr_json_u64(j, hrr_json_get(j, rec->args, "bytes"), &size);
-	return size == 0 ? 0 : enter(w, rec, dev, size, x != NULL);
+		m->size = x->size - (m->behind - x->base);
+	if (m->size == 0 || m->base > UINT64_MAX - (m->size - 1))
+		return 0;
+	return enter(w, rec, m->base, m->size, x != NULL);
 }
 
-static void release(struct hrr_world *w, const struct hrr_record *rec)
+static void release(struct hrr_world *w, uint64_t base, bool host)
 {
-	static const char *const names[] = {"ptr", "dev_ptr", "dptr", "hostPtr", "devPtr", NULL};
-	uint64_t base;
-
-	if (!arg_addr(rec, names, &base))
-		return;
-	/* hipFreeHost and hipHostFree have host memory; what is not there has it elsewhere. */
-	for (int i = 0, host = api_is(rec, "*Host*"); i < 2; i++, host = !host) {
+	/* What is not where its call would have it is elsewhere. */
+	for (int i = 0; i < 2; i++, host = !host) {
 		const struct hrr_range *r = hrr_ranges_at(w->calls[host], base);
 		if (r == NULL)
 			continue;
@@ -291,17 +225,24 @@ static void end_tree(struct hrr_world *w, struct hrr_ranges *tree)
 
 static int call(struct hrr_world *w, const struct hrr_record *rec)
 {
-	if (rec->ret >= 0 && rec->json.nodes[rec->ret].type == HRR_JSON_STRING)
-		return 0; /* it failed */
-	if (api_is(rec, "hipMemMap") || hrr_select_in_family("alloc", rec->api, rec->api_len))
-		return alloc(w, rec);
-	if (api_is(rec, "hipModuleGetGlobal") || api_is(rec, "hipGetSymbolAddress") ||
-	    api_is(rec, "hipHostGetDevicePointer"))
-		return other_name(w, rec);
-	if (api_is(rec, "hipMemUnmap") || hrr_select_in_family("free", rec->api, rec->api_len))
-		release(w, rec);
-	else if (api_is(rec, "hipDeviceReset"))
-		end_tree(w, w->calls[0]);
+	const struct hrr_api_row *row = hrr_record_row(rec);
+	struct hrr_made m;
+	uint64_t base;
+	bool all;
+
+	if (row == NULL)
+		return 0;
+	if (hrr_record_makes(rec, row, &m)) {
+		if (m.kind == HRR_GIVES_NAME)
+			return other_name(w, rec, &m);
+		if (m.kind != HRR_GIVES_RESERVE && m.size > 0)
+			return enter(w, rec, m.base, m.size, m.host);
+	} else if (hrr_record_takes(rec, row, &base, &all)) {
+		if (all)
+			end_tree(w, w->calls[0]);
+		else if (row->takes != HRR_GIVES_RESERVE)
+			release(w, base, row->params[row->release].kind == HRR_K_HOST);
+	}
 	return 0;
 }
 

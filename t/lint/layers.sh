@@ -1,14 +1,14 @@
 #!/bin/sh
 # Who includes whom. Prints one line per wrong include line, exit 1 when there is one.
 #   lib/X includes of lib only what stands before it in the order, and nothing of formats
-#   formats/* includes lib/base to lib/hip, but not its entry points, and formats; bin and t anything
+#   formats/* includes lib/base to lib/region, but not hip's entry points, and formats; bin and t anything
 #   jansson.h, xxhash.h and LLVM's headers have one file each that includes them
 # Include lines name a file from the top of the tree, or one that gen.awk writes.
 # usage: layers.sh [TREE]
 cd "${1:-.}" || exit 2
 files=$(find bin lib formats t -name '*.[chS]' -o -path 'bin/*.inc' | sort)
 # shellcheck disable=SC2086
-awk -v folders='base stream store region hip diff replay preload collect emu cuda' \
+awk -v folders='base stream store hip region diff replay preload collect emu cuda' \
     -v gen="$(sed -n '/^GEN :=/,/[^\\]$/p' Makefile 2>/dev/null | tr -c 'a-zA-Z0-9_.' ' ')" '
 BEGIN {
 	n = split(folders, f, " ")
@@ -62,8 +62,8 @@ function once(lib) {
 			bad("lib/" at[2] " stands before lib/" to[2])
 	} else if (at[1] == "formats") {
 		# What calls and code objects look like is data; calling HIP is not for them.
-		if (to[1] == "lib" ? rank[to[2]] == 0 || rank[to[2]] > rank["hip"] || inc == "lib/hip/entry.h" : to[1] != "formats")
-			bad("formats use lib/base to lib/hip only, and never call HIP")
+		if (to[1] == "lib" ? rank[to[2]] == 0 || rank[to[2]] > rank["region"] || inc == "lib/hip/entry.h" : to[1] != "formats")
+			bad("formats use lib/base to lib/region only, and never call HIP")
 	} else if (at[1] == "bin" && to[1] == "t") {
 		bad("programs use nothing of the tests")
 	}
