@@ -292,6 +292,114 @@ le() {
 	err_has '49 more differences are not shown'
 }
 
+# streams_of SEED [WAIT]: a run that gives work to three streams, mixed by SEED; WAIT: it waits for the
+# device after each so many calls. The work itself, and its order on each stream, is always the same.
+streams_of() {
+	header 7
+	awk -v seed="$1" -v wait="${2:-0}" 'BEGIN {
+		srand(seed); base = 65536 * (seed + 1)
+		for (s = 1; s <= 3; s++) say("hipStreamCreate", sprintf("\"stream\":\"0x%x\"", base + s))
+		for (s = 1; s <= 3; s++) say("hipMalloc", sprintf("\"ptr\":\"0x%x\",\"size\":4096", base * 16 + s * 8192))
+		for (round = 0; round < (wait ? 9 : 1); round++) {
+			for (s = 1; s <= 3; s++) left[s] = wait ? wait : 300
+			for (all = 3 * left[1]; all > 0; all--) {
+				do s = 1 + int(rand() * 3); while (left[s] == 0)
+				left[s]--; n[s]++
+				say("hipMemsetAsync", sprintf("\"dst\":\"0x%x\",\"value\":%d,\"sizeBytes\":%d,\"stream\":\"0x%x\"", base * 16 + s * 8192, n[s] % 5, 8 + n[s] % 3, base + s))
+			}
+			if (wait) say("hipDeviceSynchronize", "")
+		}
+	}
+	function say(api, args) { printf "{\"seq\":%d,\"t\":%d,\"dur\":1,\"tid\":%d,\"api\":\"%s\",\"args\":{%s}}\n", ++seq, seq * 10, base, api, args }'
+}
+
+@test "hrr-diff: work on several streams may be mixed in any order" {
+	streams_of 1 >a
+	streams_of 2 >b
+	run_sep hrr-diff a b
+	no_out
+	status_is 0
+	err_has 'hrr-diff: equal: 906 calls, 0 outputs'
+	streams_of 1 20 >a
+	streams_of 2 20 >b
+	run_sep hrr-diff a b
+	no_out
+	status_is 0
+	# One of them taken out is one difference, where it was.
+	local seq
+	seq=$(grep -n '"value":3.*"stream":"0x30002"' b | sed -n '20s/:.*//p')
+	sed "${seq}d" b >c
+	run_sep hrr-diff a c
+	status_is 1
+	err_has '554 calls equal, 0 changed, 1 only in the first, 0 only in the second'
+	[ "$(grep -c '^-hip' .out)" = 1 ]
+	out_has '-hipMemsetAsync dst=memory2 value=3 sizeBytes='
+	# Another value on one stream is one as well.
+	sed "${seq}s/\"value\":3/\"value\":33/" b >c
+	run_sep hrr-diff a c
+	status_is 1
+	out_has '  args.value: 3 | 33'
+	err_has '1 changed, 0 only in the first, 0 only in the second'
+}
+
+@test "hrr-diff: the order on one stream is no luck" {
+	{
+		header 1
+		call 1 1 hipStreamCreate '"stream":"0x11"'
+		call 2 1 hipStreamCreate '"stream":"0x12"'
+		call 3 1 hipMalloc '"ptr":"0x1000","size":64'
+		call 4 1 hipMemsetAsync '"dst":"0x1000","value":1,"sizeBytes":8,"stream":"0x11"'
+		call 5 1 hipMemsetAsync '"dst":"0x1000","value":2,"sizeBytes":8,"stream":"0x12"'
+		call 6 1 hipMemsetAsync '"dst":"0x1000","value":3,"sizeBytes":8,"stream":"0x11"'
+		call 7 1 hipDeviceSynchronize ''
+		call 8 1 hipFree '"ptr":"0x1000"'
+	} >a
+	awk 'NR == 5 { x = $0; next } { print } NR == 7 { print x }' a >b
+	run_sep hrr-diff a b
+	status_is 1
+	err_has '7 calls equal, 0 changed, 1 only in the first, 1 only in the second'
+	# Nor is it which side of a wait work is on.
+	awk 'NR == 6 { x = $0; next } { print } NR == 8 { print x }' a >c
+	run_sep hrr-diff a c
+	status_is 1
+	out_is '--- a
++++ c
+@@ -5 +5 @@ thread 1
+ hipStreamCreate stream=stream2
+ hipMalloc ptr=memory1 size=64
+ hipMemsetAsync dst=memory1 value=1 sizeBytes=8 stream=stream1
+-hipMemsetAsync dst=memory1 value=2 sizeBytes=8 stream=stream2
++hipMemsetAsync dst=memory1 value=2 sizeBytes=8 stream=stream2
+  order: "from the start" | "after call 7"'
+	# Work on another stream is one difference.
+	sed '6s/0x12/0x11/' a >d
+	run_sep hrr-diff a d
+	status_is 1
+	out_has '  args.stream: stream2 | stream1'
+	err_has '7 calls equal, 1 changed, 0 only in the first, 0 only in the second'
+}
+
+@test "hrr-diff: waiting for an event is waiting for what was recorded into it" {
+	{
+		header 1
+		call 1 1 hipStreamCreate '"stream":"0x11"'
+		call 2 1 hipStreamCreate '"stream":"0x12"'
+		call 3 1 hipEventCreate '"event":"0x21"'
+		call 4 1 hipEventRecord '"event":"0x21","stream":"0x11"'
+		call 5 1 hipMemsetAsync '"dst":"0x1000","value":1,"sizeBytes":8,"stream":"0x11"'
+		call 6 1 hipEventRecord '"event":"0x21","stream":"0x11"'
+		call 7 1 hipStreamWaitEvent '"stream":"0x12","event":"0x21","flags":0'
+		call 8 1 hipDeviceSynchronize ''
+	} >a
+	run_sep hrr-diff a a
+	status_is 0
+	awk 'NR == 7 { x = $0; next } { print } NR == 8 { print x }' a >b
+	run_sep hrr-diff a b
+	status_is 1
+	out_has '  args.event.record: record2 | record1'
+	err_has '7 calls equal, 1 changed'
+}
+
 @test "hrr-diff: how often a program asked whether something is done does not count" {
 	{
 		header 1

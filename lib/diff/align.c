@@ -4,7 +4,6 @@ enum cost {
 	SAME = 0,
 	ALIKE = 6,    /* same call, kernel, direction, result: other values */
 	RELATED = 7,  /* same call */
-	ALONE = 4,    /* taken out, or put in */
 	FOREIGN = 100 /* two calls that have nothing in common are never one that changed */
 };
 
@@ -26,10 +25,10 @@ size_t hrr_align(struct hrr_align *w, const struct hrr_align_key *a, size_t na,
 
 			if (i == na && j == nb)
 				best = 0;
-			if (i < na && w->cost[i + 1][j] + ALONE < best)
-				best = w->cost[i + 1][j] + ALONE;
-			if (j < nb && w->cost[i][j + 1] + ALONE < best)
-				best = w->cost[i][j + 1] + ALONE;
+			if (i < na && w->cost[i + 1][j] + a[i].alone < best)
+				best = w->cost[i + 1][j] + a[i].alone;
+			if (j < nb && w->cost[i][j + 1] + b[j].alone < best)
+				best = w->cost[i][j + 1] + b[j].alone;
 			if (i < na && j < nb) {
 				int c = w->cost[i + 1][j + 1] + between(&a[i], &b[j]);
 
@@ -47,7 +46,7 @@ size_t hrr_align(struct hrr_align *w, const struct hrr_align_key *a, size_t na,
 			w->ops[n++] = HRR_ALIGN_BOTH;
 			i++;
 			j++;
-		} else if (i < na && w->cost[i + 1][j] + ALONE == left) {
+		} else if (i < na && w->cost[i + 1][j] + a[i].alone == left) {
 			w->ops[n++] = HRR_ALIGN_A;
 			i++;
 		} else {

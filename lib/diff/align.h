@@ -14,7 +14,11 @@
 
 struct hrr_align_key {
 	uint64_t content, shape, family;
+	uint8_t alone; /* what it costs to take it out, or to put it in */
 };
+#define HRR_ALIGN_ALONE 4
+/* Of what is aligned again elsewhere: two of those that differ are never one that changed. */
+#define HRR_ALIGN_WORK 1
 
 enum hrr_align_op { HRR_ALIGN_BOTH, HRR_ALIGN_A, HRR_ALIGN_B };
 

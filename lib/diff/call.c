@@ -266,6 +266,32 @@ static uint64_t hash(const void *data, size_t len, uint64_t more)
 	return (h ^ more) * 0x9e3779b97f4a7c15u;
 }
 
+/* Where in a thread it stands, and what that means for other streams. */
+static void order(struct hrr_diff_call *c, const struct hrr_facts *f)
+{
+	const struct hrr_api_row *row = f->row;
+	bool waits, makes = false;
+
+	if (!row)
+		return;
+	waits = row->sync != HRR_SYNC_NONE && row->sync != HRR_SYNC_QUERY;
+	/* A handle is used by calls of no stream: it has to be there before them. */
+	for (uint32_t i = 0; i < c->n_refs; i++) {
+		const struct hrr_object *x = c->refs[i].kind == HRR_REF_MADE
+						 ? hrr_objects_get(f->o, c->refs[i].object)
+						 : NULL;
+		makes = makes || (x && x->type < HRR_H_COUNT);
+	}
+	c->stream = f->stream;
+	c->queued = f->stream && !waits && !makes;
+	c->orders = !c->queued && (waits || f->stream_at[1] || row->cls == HRR_CLASS_LAUNCH ||
+				   row->cls == HRR_CLASS_COPY || row->cls == HRR_CLASS_SET);
+	if (f->stream_at[1])
+		c->work =
+		    hash(c->facts, f->stream_at[0],
+			 hash(c->facts + f->stream_at[1], c->len - f->stream_at[1], c->family));
+}
+
 /* Hashes api, then the facts that say which call it is. */
 static void hashes(struct hrr_diff_call *c, const struct hrr_record *rec)
 {
@@ -379,6 +405,7 @@ int hrr_diff_call_read(struct hrr_objects *o, struct hrr_diff_scratch *s,
 		    hrr_json_get(&rec->json, hrr_json_get(&rec->json, 0, "result"), "seq"),
 		    &c->seq);
 	hashes(c, rec);
+	order(c, &f);
 	*ret = c;
 	return 0;
 }

@@ -46,13 +46,23 @@ struct hrr_diff_call {
 	int api; /* row of the table, -1: none, or not a call */
 	uint32_t p, n_refs;
 	uint64_t seq, tid, lineno;
-	/* hashes: all facts; api, kernel, direction and result; api alone */
-	uint64_t content, shape, family;
+	/* hashes: all facts; api, kernel, direction and result; api alone; all facts but the stream
+	 */
+	uint64_t content, shape, family, work;
+	/* The stream it is about: an object, 0 (none, or a default one) or HRR_STREAM_UNDECLARED.
+	 */
+	uint32_t stream;
+	bool queued; /* work on that stream: its order to other streams' work is luck */
+	bool orders; /* does something at its place for all streams, or waits for some */
+	/* Set on its way through the alignment: see stream.c. */
+	uint64_t rank, passed, after;
 	size_t len;	  /* of the facts */
 	const char *name; /* of a call, NUL-ended; NULL for others */
 	struct hrr_diff_ref *refs;
 	const char *facts;
 };
+
+#define HRR_STREAM_UNDECLARED (UINT32_MAX - 1)
 
 /* Scratch memory of the walk, one per recording. Zeroed is empty. */
 struct hrr_diff_scratch {

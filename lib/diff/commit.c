@@ -1,5 +1,6 @@
 #include "lib/diff/private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void hrr_diff_emit(struct hrr_diff *d, struct hrr_diff_event *e)
@@ -13,50 +14,99 @@ void hrr_diff_emit(struct hrr_diff *d, struct hrr_diff_event *e)
 		d->stop = true;
 }
 
-static struct hrr_diff_call *take(struct hrr_diff *d, struct hrr_lane *l)
+void hrr_row_add(struct hrr_row *r, struct hrr_diff_call *c)
 {
-	struct hrr_diff_call *c = l->head;
+	c->next = NULL;
+	if (r->head)
+		r->last->next = c;
+	else
+		r->head = c;
+	r->last = c;
+	r->n++;
+}
 
-	l->head = c->next;
-	if (!l->head)
-		l->tail = &l->head;
-	l->n--;
-	d->side[l->side].waiting -= hrr_diff_call_bytes(c);
+struct hrr_diff_call *hrr_row_take(struct hrr_row *r)
+{
+	struct hrr_diff_call *c = r->head;
+
+	if (!c)
+		return NULL;
+	r->head = c->next;
+	if (!r->head)
+		r->last = NULL;
+	r->n--;
+	c->next = NULL;
 	return c;
+}
+
+static void forget(struct hrr_diff *d, struct hrr_lane *l, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hrr_diff_call_free(&d->side[0].objects, l->known[i]);
+	l->n_known -= n;
+	memmove(l->known, l->known + n, l->n_known * sizeof *l->known);
+}
+
+/* In order of seq: work on streams has its answer later than what its thread did after it. */
+static void remember(struct hrr_diff *d, struct hrr_lane *l, struct hrr_diff_call *c)
+{
+	size_t i;
+
+	if (l->n_known == HRR_LANE_KNOWN)
+		forget(d, l, 1);
+	for (i = l->n_known++; i > 0 && l->known[i - 1]->seq > c->seq; i--)
+		l->known[i] = l->known[i - 1];
+	l->known[i] = c;
 }
 
 /* Context is told once: it belongs to the event that follows it. */
 static void with_context(struct hrr_diff *d, struct hrr_lane *l, struct hrr_diff_event *e)
 {
+	size_t n;
+
 	if (l->side == 1)
 		l = l->partner;
-	if (l)
-		for (size_t i = 0; i < l->n_context; i++)
-			e->context[e->n_context++] = l->context[i];
-	hrr_diff_emit(d, e);
-	if (!l)
+	if (!l) {
+		hrr_diff_emit(d, e);
 		return;
-	for (size_t i = 0; i < l->n_context; i++)
-		hrr_diff_call_free(&d->side[0].objects, l->context[i]);
-	l->n_context = 0;
-}
-
-static void remember(struct hrr_diff *d, struct hrr_lane *l, struct hrr_diff_call *c)
-{
-	if (l->n_context == HRR_DIFF_CONTEXT) {
-		hrr_diff_call_free(&d->side[0].objects, l->context[0]);
-		memmove(l->context, l->context + 1, sizeof l->context - sizeof *l->context);
-		l->n_context--;
 	}
-	l->context[l->n_context++] = c;
+	for (n = l->n_known; e->a && n > 0 && l->known[n - 1]->seq > e->a->seq; n--)
+		;
+	for (size_t i = n > HRR_DIFF_CONTEXT ? n - HRR_DIFF_CONTEXT : 0; i < n; i++)
+		e->context[e->n_context++] = l->known[i];
+	hrr_diff_emit(d, e);
+	forget(d, l, n);
 }
 
-void hrr_diff_commit_both(struct hrr_diff *d, struct hrr_lane *la, struct hrr_lane *lb)
+/* Work on a stream that one run gave it before, the other after something that orders streams. */
+static int out_of_order(struct hrr_diff *d, const struct hrr_diff_call *a,
+			const struct hrr_diff_call *b)
 {
-	struct hrr_diff_call *a = take(d, la), *b = take(d, lb);
+	struct hrr_diff_member m = {.in_a = true, .in_b = true};
+
+	for (int side = 0; side < 2; side++) {
+		uint64_t after = side ? b->after : a->after;
+		struct hrr_fact *f = side ? &m.b : &m.a;
+		int n = after
+			    ? snprintf(d->order[side], sizeof d->order[side], "\"after call %llu\"",
+				       (unsigned long long)after)
+			    : snprintf(d->order[side], sizeof d->order[side], "\"from the start\"");
+
+		*f = (struct hrr_fact){.kind = HRR_FACT_TEXT, .path = "order", .path_len = 5};
+		f->value = d->order[side];
+		f->value_len = (size_t)n;
+	}
+	return hrr_buf_add(&d->members, &m, sizeof m);
+}
+
+void hrr_diff_commit_both(struct hrr_diff *d, struct hrr_lane *la, struct hrr_diff_call *a,
+			  struct hrr_diff_call *b)
+{
 	uint64_t pair = hrr_pair_new(d, la->thread);
 	int rc = hrr_diff_compare(d, a, b);
 
+	if (rc == 0 && a->queued && b->queued && a->rank != b->rank)
+		rc = out_of_order(d, a, b);
 	if (rc < 0 && d->err == 0)
 		d->err = rc;
 	if (d->members.len) {
@@ -81,9 +131,8 @@ void hrr_diff_commit_both(struct hrr_diff *d, struct hrr_lane *la, struct hrr_la
 	hrr_diff_call_free(&d->side[1].objects, b);
 }
 
-void hrr_diff_commit_only(struct hrr_diff *d, struct hrr_lane *l)
+void hrr_diff_commit_only(struct hrr_diff *d, struct hrr_lane *l, struct hrr_diff_call *c)
 {
-	struct hrr_diff_call *c = take(d, l);
 	struct hrr_diff_event e = {.what = l->side ? HRR_DIFF_ONLY_B : HRR_DIFF_ONLY_A};
 
 	if (l->thread == 0 && l->tid != HRR_LANE_REGIONS)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int hrr_diff_new(struct hrr_diff **ret, struct hrr_source *a, struct hrr_source *b,
 		 int (*each)(void *self, const struct hrr_diff_event *e), void *self)
@@ -45,9 +46,10 @@ void hrr_diff_free(struct hrr_diff *d)
 		struct hrr_side *s = &d->side[i];
 
 		for (size_t k = 0; k < s->n_lanes; k++) {
-			free_calls(s, s->lanes[k]->head);
-			for (size_t c = 0; c < s->lanes[k]->n_context; c++)
-				hrr_diff_call_free(&s->objects, s->lanes[k]->context[c]);
+			free_calls(s, s->lanes[k]->row.head);
+			hrr_stream_free(s, s->lanes[k]);
+			for (size_t c = 0; c < s->lanes[k]->n_known; c++)
+				hrr_diff_call_free(&s->objects, s->lanes[k]->known[c]);
 			free(s->lanes[k]);
 		}
 		for (unsigned k = 0; d->pairs && k < HRR_DIFF_MEMORY; k++)
@@ -72,17 +74,89 @@ const struct hrr_diff_stats *hrr_diff_get_stats(const struct hrr_diff *d)
 	return &d->stats;
 }
 
-static bool over(const struct hrr_diff *d)
+bool hrr_diff_over(const struct hrr_diff *d)
 {
 	return d->stop || d->err < 0;
 }
 
-static size_t keys(const struct hrr_lane *l, struct hrr_align_key *k)
+static struct hrr_diff_call *take(struct hrr_diff *d, struct hrr_lane *l)
+{
+	struct hrr_diff_call *c = hrr_row_take(&l->row);
+
+	d->side[l->side].waiting -= hrr_diff_call_bytes(c);
+	l->n_work -= c->queued;
+	l->passed++;
+	return c;
+}
+
+static bool is_work(const struct hrr_lane *l)
+{
+	return l->row.n && l->row.head->queued;
+}
+
+/* Work of a stream goes to its queue; everything else has its answer here. */
+static void pass_only(struct hrr_diff *d, struct hrr_lane *l)
+{
+	struct hrr_diff_call *c = take(d, l), *other;
+
+	c->rank = l->rank;
+	if (l->partner && c->queued) {
+		if (hrr_stream_put(d, l, c) == 0)
+			return;
+		d->err = -ENOMEM;
+		hrr_diff_call_free(&d->side[l->side].objects, c);
+	} else if (l->partner && c->work && (other = hrr_stream_elsewhere(d, l->partner, c))) {
+		hrr_diff_commit_both(d, l->side ? l->partner : l, l->side ? other : c,
+				     l->side ? c : other);
+	} else {
+		hrr_diff_commit_only(d, l, c);
+	}
+}
+
+static void pass_both(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b)
+{
+	struct hrr_diff_call *x = take(d, a), *y = take(d, b);
+
+	if (x->orders && y->orders) {
+		a->after = x->seq;
+		b->after = y->seq;
+		a->rank++;
+		b->rank++;
+	}
+	hrr_diff_commit_both(d, a, x, y);
+}
+
+/*
+ * What the alignment of a thread sees: calls, and between them the work on streams
+ * that lies there, as one item that is the same however it is mixed.
+ */
+struct item {
+	struct hrr_align_key key;
+	size_t calls;
+};
+
+static size_t items(const struct hrr_diff *d, const struct hrr_lane *l, struct item *v)
 {
 	size_t n = 0;
 
-	for (const struct hrr_diff_call *c = l->head; c && n < HRR_ALIGN_WINDOW; c = c->next)
-		k[n++] = (struct hrr_align_key){c->content, c->shape, c->family};
+	for (const struct hrr_diff_call *c = l->row.head; c; c = c->next) {
+		bool more = n && c->queued && v[n - 1].key.alone == HRR_ALIGN_WORK;
+
+		if (!more && n == HRR_ALIGN_WINDOW)
+			break;
+		if (!more)
+			v[n++] = (struct item){{0}, 0};
+		v[n - 1].calls++;
+		if (c->queued) {
+			uint64_t on = hrr_stream_key(d, l->side, c);
+
+			v[n - 1].key.content += c->content ^ on * 0x9e3779b97f4a7c15u;
+			v[n - 1].key.alone = HRR_ALIGN_WORK;
+		} else {
+			v[n - 1].key = (struct hrr_align_key){c->content, c->shape, c->family,
+							      HRR_ALIGN_ALONE};
+		}
+	}
 	return n;
 }
 
@@ -93,34 +167,83 @@ static size_t keys(const struct hrr_lane *l, struct hrr_align_key *k)
  */
 static void window(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b, bool all)
 {
+	struct item va[HRR_ALIGN_WINDOW], vb[HRR_ALIGN_WINDOW];
 	struct hrr_align_key ka[HRR_ALIGN_WINDOW], kb[HRR_ALIGN_WINDOW];
-	size_t na = keys(a, ka), nb = keys(b, kb), done_a = 0, done_b = 0;
-	size_t n = hrr_align(&d->align, ka, na, kb, nb);
-	bool whole = all && na == a->n && nb == b->n;
+	unsigned char ops[sizeof d->align.ops]; /* queues are aligned meanwhile */
+	size_t na = items(d, a, va), nb = items(d, b, vb), i = 0, j = 0;
+	bool whole = all && na < HRR_ALIGN_WINDOW && nb < HRR_ALIGN_WINDOW;
 
-	for (size_t i = 0; i < n && !over(d); i++) {
-		if (!whole && (done_a >= HRR_ALIGN_WINDOW / 2 || done_b >= HRR_ALIGN_WINDOW / 2))
+	for (size_t k = 0; k < na; k++)
+		ka[k] = va[k].key;
+	for (size_t k = 0; k < nb; k++)
+		kb[k] = vb[k].key;
+	size_t n = hrr_align(&d->align, ka, na, kb, nb);
+
+	memcpy(ops, d->align.ops, n);
+	for (size_t k = 0; k < n && !hrr_diff_over(d); k++) {
+		if (!whole && k && (i >= (na + 1) / 2 || j >= (nb + 1) / 2))
 			break;
-		if (d->align.ops[i] == HRR_ALIGN_BOTH)
-			hrr_diff_commit_both(d, a, b);
-		else
-			hrr_diff_commit_only(d, d->align.ops[i] == HRR_ALIGN_A ? a : b);
-		done_a += d->align.ops[i] != HRR_ALIGN_B;
-		done_b += d->align.ops[i] != HRR_ALIGN_A;
+		if (ops[k] == HRR_ALIGN_BOTH && va[i].key.alone != HRR_ALIGN_WORK) {
+			pass_both(d, a, b);
+			i++;
+			j++;
+			continue;
+		}
+		if (ops[k] != HRR_ALIGN_B)
+			for (size_t c = va[i++].calls; c > 0 && !hrr_diff_over(d); c--)
+				pass_only(d, a);
+		if (ops[k] != HRR_ALIGN_A)
+			for (size_t c = vb[j++].calls; c > 0 && !hrr_diff_over(d); c--)
+				pass_only(d, b);
 	}
+	hrr_stream_step(d, a, b, false);
 }
+
+#define MUCH 2048 /* calls that wait, most of them work, are enough to align */
 
 static bool enough(const struct hrr_diff *d, const struct hrr_lane *l)
 {
-	return l->n >= HRR_ALIGN_WINDOW || d->side[l->side].ended;
+	return l->row.n - l->n_work >= HRR_ALIGN_WINDOW || l->row.n >= MUCH ||
+	       d->side[l->side].ended;
+}
+
+/* Heads that need no alignment, or get one in their streams' queues. */
+static bool easy(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b)
+{
+	bool work_a = is_work(a), work_b = is_work(b);
+
+	/* In step: neither thread runs ahead of the other. */
+	if (!(a->row.n && b->row.n) && !(d->side[0].ended && d->side[1].ended))
+		return false;
+	if (work_a || work_b) {
+		if (work_a && work_b && !a->n_queues && !b->n_queues &&
+		    a->row.head->content == b->row.head->content &&
+		    hrr_stream_key(d, 0, a->row.head) == hrr_stream_key(d, 1, b->row.head)) {
+			a->row.head->rank = a->rank;
+			b->row.head->rank = b->rank;
+			pass_both(d, a, b);
+			return true;
+		}
+		if (work_a)
+			pass_only(d, a);
+		if (work_b)
+			pass_only(d, b);
+		if ((a->n_queues || b->n_queues) && a->passed % HRR_ALIGN_WINDOW == 0)
+			hrr_stream_step(d, a, b, false);
+		return true;
+	}
+	if (!a->row.n || !b->row.n || a->row.head->content != b->row.head->content)
+		return false;
+	pass_both(d, a, b);
+	return true;
 }
 
 static void step(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b)
 {
-	while (!over(d)) {
-		while (a->head && b->head && a->head->content == b->head->content && !over(d))
-			hrr_diff_commit_both(d, a, b);
-		if ((!a->head && !b->head) || !enough(d, a) || !enough(d, b))
+	while (!hrr_diff_over(d)) {
+		if (easy(d, a, b))
+			continue;
+		if ((!a->row.n && !b->row.n) || !enough(d, a) || !enough(d, b))
 			return;
 		window(d, a, b, d->side[0].ended && d->side[1].ended);
 	}
@@ -132,14 +255,14 @@ static void progress(struct hrr_diff *d, struct hrr_lane *l)
 		hrr_lane_match(d, l, false);
 	if (l->partner)
 		step(d, l->side ? l->partner : l, l->side ? l : l->partner);
-	while (l->alone && l->head && !over(d))
-		hrr_diff_commit_only(d, l);
+	while (l->alone && l->row.n && !hrr_diff_over(d))
+		pass_only(d, l);
 }
 
 static void progress_all(struct hrr_diff *d)
 {
 	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < d->side[side].n_lanes && !over(d); i++)
+		for (size_t i = 0; i < d->side[side].n_lanes && !hrr_diff_over(d); i++)
 			progress(d, d->side[side].lanes[i]);
 }
 
@@ -150,7 +273,7 @@ static void relieve(struct hrr_diff *d, int side)
 	struct hrr_lane *l = NULL;
 
 	for (size_t i = 0; i < s->n_lanes; i++)
-		if (!l || s->lanes[i]->n > l->n)
+		if (!l || s->lanes[i]->row.n > l->row.n)
 			l = s->lanes[i];
 	if (!l)
 		return;
@@ -160,13 +283,13 @@ static void relieve(struct hrr_diff *d, int side)
 		progress(d, l);
 		return;
 	}
-	if (l->partner && l->partner->head) {
+	if (l->partner && l->partner->row.n) {
 		window(d, l->side ? l->partner : l, l->side ? l : l->partner, true);
 		return;
 	}
-	for (size_t n = l->n - l->n / 2; n > 0 && !over(d); n--) {
+	for (size_t n = l->row.n - l->row.n / 2; n > 0 && !hrr_diff_over(d); n--) {
 		d->stats.given_up++;
-		hrr_diff_commit_only(d, l);
+		pass_only(d, l);
 	}
 }
 
@@ -204,12 +327,11 @@ static int read_one(struct hrr_diff *d, int side, struct hrr_diag *diag)
 	}
 	d->stats.calls[side] += c->kind == HRR_REC_CALL;
 	d->stats.results[side] += c->kind == HRR_REC_OTHER;
-	*l->tail = c;
-	l->tail = &c->next;
-	l->n++;
+	hrr_row_add(&l->row, c);
+	l->n_work += c->queued;
 	s->waiting += hrr_diff_call_bytes(c);
 	progress(d, l);
-	while (s->waiting > HRR_DIFF_MAX_WAITING && !over(d))
+	while (s->waiting > HRR_DIFF_MAX_WAITING && !hrr_diff_over(d))
 		relieve(d, side);
 	return 0;
 }
@@ -218,7 +340,7 @@ static int read_one(struct hrr_diff *d, int side, struct hrr_diag *diag)
 static void finish(struct hrr_diff *d)
 {
 	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < d->side[side].n_lanes && !over(d); i++) {
+		for (size_t i = 0; i < d->side[side].n_lanes && !hrr_diff_over(d); i++) {
 			struct hrr_lane *l = d->side[side].lanes[i];
 
 			if (!l->partner && !l->alone) {
@@ -226,14 +348,17 @@ static void finish(struct hrr_diff *d)
 				l->alone = !l->partner;
 			}
 			progress(d, l);
+			if (l->partner && !hrr_diff_over(d))
+				hrr_stream_step(d, l->side ? l->partner : l,
+						l->side ? l : l->partner, true);
 		}
-	if (!over(d))
+	if (!hrr_diff_over(d))
 		hrr_output_end(d);
 }
 
 int hrr_diff_run(struct hrr_diff *d, struct hrr_diag *diag)
 {
-	while (!over(d) && !(d->side[0].ended && d->side[1].ended)) {
+	while (!hrr_diff_over(d) && !(d->side[0].ended && d->side[1].ended)) {
 		/* The side of which less waits is the one the other waits for. */
 		int side = d->side[0].waiting > d->side[1].waiting;
 		int rc;

@@ -8,7 +8,8 @@
  * Two recordings compared while they are read, in memory that does not grow with
  * them. Each thread of one is matched with the thread of the other that does the
  * same; the calls of such a pair are aligned, so that a call put in or taken out
- * is one difference and not the start of thousands. Addresses and handles are
+ * is one difference and not the start of thousands. Work on several streams may be
+ * mixed in any order (stream.c). Addresses and handles are
  * the same when what they stand for was made by aligned calls. An output is
  * compared with the output of the aligned call.
  *

@@ -10,7 +10,9 @@ struct hrr_facts {
 	const struct hrr_record *rec;
 	const struct hrr_api_row *row; /* NULL: not in the table */
 	int api;
-	int err; /* first failure; later steps do nothing */
+	int err;	     /* first failure; later steps do nothing */
+	uint32_t stream;     /* as in struct hrr_diff_call */
+	size_t stream_at[2]; /* where in the facts the stream is: from, to */
 };
 
 /* Value of a node as JSON text, quotes included. */

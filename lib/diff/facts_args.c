@@ -16,9 +16,10 @@ static void address(struct hrr_facts *f, uint8_t kind, uint8_t flow, uint64_t v)
 		    m.kind != HRR_GIVES_MAP, /* of an object that addresses were reserved for */
 	    here = v != 0 && hrr_objects_address(f->o, f->rec->p, v, &offset) != HRR_OBJECT_NONE;
 
-	if (made && m.kind == HRR_GIVES_NAME && m.size == 0) { /* as much as there is of the other */
-		struct hrr_object *x = hrr_objects_get(
-		    f->o, hrr_objects_address(f->o, f->rec->p, m.behind, &offset));
+	if (made && m.kind == HRR_GIVES_NAME &&
+	    m.size == 0) { /* as much as there is of the other */
+		struct hrr_object *x =
+		    hrr_objects_get(f->o, hrr_objects_address(f->o, f->rec->p, m.behind, &offset));
 		m.size = x && x->size > offset ? x->size - offset : 0;
 		offset = 0;
 	}
@@ -30,8 +31,26 @@ static void address(struct hrr_facts *f, uint8_t kind, uint8_t flow, uint64_t v)
 		hrr_facts_address(f, v, kind == HRR_K_DEV ? HRR_REF_DEVICE : HRR_REF_HOST);
 }
 
+/*
+ * An event is what was recorded into it last: that record is an object of its own,
+ * so that two runs that wait for different ones differ, and in that.
+ */
+static void place(struct hrr_facts *f, uint64_t event)
+{
+	size_t at = strlen(f->s->path);
+	uint32_t id = hrr_objects_handle(f->o, f->rec->p, HRR_OBJECT_PLACE, event);
+
+	snprintf(f->s->path + at, sizeof f->s->path - at, ".record");
+	if (f->row->records >= 0 && hrr_record_succeeded(f->rec, f->row))
+		hrr_facts_made(f, HRR_OBJECT_PLACE, event, 0);
+	else if (id)
+		hrr_facts_ref(f, HRR_REF_OBJECT, id, 0, event);
+	f->s->path[at] = 0;
+}
+
 static void handle(struct hrr_facts *f, uint8_t type, uint8_t flow, uint64_t v, int node)
 {
+	size_t before = f->s->facts.len;
 	uint32_t id;
 
 	if (type == HRR_H_STREAM && v <= 2) {
@@ -50,6 +69,14 @@ static void handle(struct hrr_facts *f, uint8_t type, uint8_t flow, uint64_t v, 
 			hrr_facts_ref(f, HRR_REF_OBJECT, id, 0, v);
 		else
 			hrr_facts_ref(f, HRR_REF_HANDLE, HRR_OBJECT_NONE, 0, v);
+		if (type == HRR_H_EVENT && flow == HRR_FLOW_IN)
+			place(f, v);
+		if (type == HRR_H_STREAM && flow == HRR_FLOW_IN && f->stream_at[1] == 0)
+			f->stream = id ? id : HRR_STREAM_UNDECLARED;
+	}
+	if (type == HRR_H_STREAM && flow == HRR_FLOW_IN && f->stream_at[1] == 0) {
+		f->stream_at[0] = before;
+		f->stream_at[1] = f->s->facts.len;
 	}
 }
 
@@ -182,9 +209,12 @@ static void release(struct hrr_facts *f)
 	if (f->row->release < 0 || !hrr_record_succeeded(f->rec, f->row))
 		return;
 	const struct hrr_param *p = &f->row->params[f->row->release];
-	if (p->kind == HRR_K_HANDLE &&
-	    hrr_json_addr(j, hrr_json_get(j, f->rec->args, p->name), &v) == 0)
-		hrr_objects_drop_handle(f->o, f->rec->p, p->handle, v);
+	if (p->kind != HRR_K_HANDLE ||
+	    hrr_json_addr(j, hrr_json_get(j, f->rec->args, p->name), &v) < 0)
+		return;
+	hrr_objects_drop_handle(f->o, f->rec->p, p->handle, v);
+	if (p->handle == HRR_H_EVENT)
+		hrr_objects_drop_handle(f->o, f->rec->p, HRR_OBJECT_PLACE, v);
 }
 
 void hrr_facts_args(struct hrr_facts *f)

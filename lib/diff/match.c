@@ -40,7 +40,6 @@ int hrr_lane_find(struct hrr_diff *d, int side, const struct hrr_diff_call *c,
 	l->side = side;
 	l->p = c->p;
 	l->tid = tid;
-	l->tail = &l->head;
 	s->lanes[s->n_lanes++] = l;
 	*ret = l;
 	return 0;
@@ -58,7 +57,7 @@ static bool is_first(const struct hrr_side *s, const struct hrr_lane *l)
 /* How much two lanes have in common at their beginning; *ret_same: all of it, as far as known. */
 static unsigned likeness(const struct hrr_lane *a, const struct hrr_lane *b, bool *ret_same)
 {
-	const struct hrr_diff_call *x = a->head, *y = b->head;
+	const struct hrr_diff_call *x = a->row.head, *y = b->row.head;
 	unsigned like = 0;
 	int n = 0;
 
@@ -94,7 +93,7 @@ void hrr_lane_match(struct hrr_diff *d, struct hrr_lane *l, bool final)
 	unsigned most = 0;
 	bool main = is_first(s, l);
 
-	if (!main && l->tid != HRR_LANE_REGIONS && !final && !s->ended && l->n < ENOUGH)
+	if (!main && l->tid != HRR_LANE_REGIONS && !final && !s->ended && l->row.n < ENOUGH)
 		return;
 	for (size_t i = 0; i < t->n_lanes; i++) {
 		struct hrr_lane *m = t->lanes[i];
@@ -114,7 +113,7 @@ void hrr_lane_match(struct hrr_diff *d, struct hrr_lane *l, bool final)
 			marry(d, l, m);
 			return;
 		}
-		if (!final && !t->ended && m->n < ENOUGH)
+		if (!final && !t->ended && m->row.n < ENOUGH)
 			continue;
 		unsigned like = likeness(l, m, &same);
 
@@ -122,13 +121,13 @@ void hrr_lane_match(struct hrr_diff *d, struct hrr_lane *l, bool final)
 			marry(d, l, m);
 			return;
 		}
-		if (!final && !t->ended && m->n < PATIENCE)
+		if (!final && !t->ended && m->row.n < PATIENCE)
 			continue;
 		if (!best || like > most) {
 			best = m;
 			most = like;
 		}
 	}
-	if (best && (final || l->n >= PATIENCE || (s->ended && t->ended)))
+	if (best && (final || l->row.n >= PATIENCE || (s->ended && t->ended)))
 		marry(d, l, best);
 }

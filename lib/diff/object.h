@@ -14,7 +14,8 @@
  */
 #define HRR_OBJECT_MEMORY 0x80 /* type; below it: a handle type, HRR_H_… */
 #define HRR_OBJECT_STUB 0x81   /* shadow of a kernel or a variable in the program */
-#define HRR_OBJECT_TYPES 0x82
+#define HRR_OBJECT_PLACE 0x82  /* what was recorded into an event last */
+#define HRR_OBJECT_TYPES 0x83
 #define HRR_OBJECT_NONE 0u
 #define HRR_OBJECT_LOST UINT32_MAX /* pair of an object whose partner is gone */
 

@@ -6,19 +6,39 @@
 
 /* Inside lib/diff. "side" is 0 for the first recording and 1 for the second. */
 
+/* A row of calls. */
+struct hrr_row {
+	struct hrr_diff_call *head, *last;
+	size_t n;
+};
+
+/* Work of one thread on one stream that waits for its counterpart. */
+struct hrr_queue {
+	uint32_t stream;
+	struct hrr_row row;
+};
+
+#define HRR_LANE_KNOWN 32
+
 /* The calls of one thread that wait for their counterparts. */
 struct hrr_lane {
 	int side;
 	uint32_t p;
 	uint64_t tid;
-	struct hrr_diff_call *head, **tail;
-	size_t n;
+	struct hrr_row row;
+	size_t n_work;		  /* of them, work on streams */
+	struct hrr_queue *queues; /* owned; none is empty */
+	size_t n_queues, cap_queues;
+	struct hrr_row left; /* work that has no counterpart on its own stream */
+	uint64_t passed;     /* calls that went through the alignment of the thread */
+	uint64_t rank;	     /* of them, pairs that order streams */
+	uint64_t after;	     /* seq of the last of those */
 	struct hrr_lane *partner;
 	bool alone;	 /* there is no partner and will be none */
 	uint32_t thread; /* number of the pair, from 1; 0 before it has one */
 	/* side 0: the last equal calls, kept as context */
-	struct hrr_diff_call *context[HRR_DIFF_CONTEXT];
-	size_t n_context;
+	struct hrr_diff_call *known[HRR_LANE_KNOWN];
+	size_t n_known;
 };
 
 #define HRR_LANE_REGIONS UINT64_MAX /* tid of the lane of annotations */
@@ -60,6 +80,7 @@ struct hrr_diff {
 	uint64_t n_pairs;
 	uint32_t threads;
 	struct hrr_buf members;
+	char order[2][40];
 	struct hrr_diff_stats stats;
 	int (*each)(void *self, const struct hrr_diff_event *e);
 	void *self;
@@ -78,10 +99,26 @@ void hrr_lane_match(struct hrr_diff *d, struct hrr_lane *l, bool final);
 int hrr_diff_compare(struct hrr_diff *d, const struct hrr_diff_call *a,
 		     const struct hrr_diff_call *b);
 
-/* commit.c: calls leave their lanes. */
-void hrr_diff_commit_both(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b);
-void hrr_diff_commit_only(struct hrr_diff *d, struct hrr_lane *l);
+/* commit.c: a call that was taken out of its row, or a pair of them, has its answer. Both are
+ * released. */
+void hrr_diff_commit_both(struct hrr_diff *d, struct hrr_lane *la, struct hrr_diff_call *a,
+			  struct hrr_diff_call *b);
+void hrr_diff_commit_only(struct hrr_diff *d, struct hrr_lane *l, struct hrr_diff_call *c);
 void hrr_diff_emit(struct hrr_diff *d, struct hrr_diff_event *e);
+void hrr_row_add(struct hrr_row *r, struct hrr_diff_call *c);
+struct hrr_diff_call *hrr_row_take(struct hrr_row *r);
+bool hrr_diff_over(const struct hrr_diff *d);
+
+/* stream.c: the one stream of both recordings that c is about; 0: none. */
+uint64_t hrr_stream_key(const struct hrr_diff *d, int side, const struct hrr_diff_call *c);
+/* Work of a pair of threads: to the end of its queue, and what can be answered is. -ENOMEM. */
+int hrr_stream_put(struct hrr_diff *d, struct hrr_lane *l, struct hrr_diff_call *c);
+void hrr_stream_step(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b, bool final);
+/* A call of l that does what c does, at its place among those that order streams, but on another
+ * stream: taken out. NULL: none. */
+struct hrr_diff_call *hrr_stream_elsewhere(struct hrr_diff *d, struct hrr_lane *l,
+					   const struct hrr_diff_call *c);
+void hrr_stream_free(struct hrr_side *s, struct hrr_lane *l);
 
 /* output.c */
 int hrr_recent_add(struct hrr_diff *d, int side, struct hrr_diff_call *c);

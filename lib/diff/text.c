@@ -8,6 +8,8 @@ static const char *type_name(uint8_t type)
 		return "memory";
 	if (type == HRR_OBJECT_STUB)
 		return "symbol";
+	if (type == HRR_OBJECT_PLACE)
+		return "record";
 	return type < HRR_H_COUNT ? hrr_handle_names[type] : "object";
 }
 

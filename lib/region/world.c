@@ -189,8 +189,7 @@ static int other_name(struct hrr_world *w, const struct hrr_record *rec, struct 
 {
 	if (hrr_ranges_find(w->calls[0], m->base) || hrr_ranges_find(w->calls[1], m->base))
 		return 0;
-	const struct hrr_range *x =
-	    m->behind != 0 ? hrr_ranges_find(w->calls[1], m->behind) : NULL;
+	const struct hrr_range *x = m->behind != 0 ? hrr_ranges_find(w->calls[1], m->behind) : NULL;
 	if (x != NULL)
 		m->size = x->size - (m->behind - x->base);
 	if (m->size == 0 || m->base > UINT64_MAX - (m->size - 1))

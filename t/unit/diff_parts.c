@@ -66,8 +66,9 @@ static long cost(const struct hrr_align_key *a, size_t na, const struct hrr_alig
 			i++;
 			j++;
 		} else {
-			*(ops[k] == HRR_ALIGN_A ? &i : &j) += 1;
-			c += 4;
+			if (ops[k] == HRR_ALIGN_A ? i >= na : j >= nb)
+				return -1;
+			c += ops[k] == HRR_ALIGN_A ? a[i++].alone : b[j++].alone;
 		}
 	}
 	return i == na && j == nb ? c : -1;
@@ -75,11 +76,17 @@ static long cost(const struct hrr_align_key *a, size_t na, const struct hrr_alig
 
 static long best(const struct hrr_align_key *a, size_t na, const struct hrr_align_key *b, size_t nb)
 {
+	long c = 0;
+
+	for (size_t i = 0; nb == 0 && i < na; i++)
+		c += a[i].alone;
+	for (size_t i = 0; na == 0 && i < nb; i++)
+		c += b[i].alone;
 	if (na == 0 || nb == 0)
-		return 4 * (long)(na + nb);
+		return c;
 	uint8_t both = HRR_ALIGN_BOTH;
 	long x = cost(a, 1, b, 1, &both, 1) + best(a + 1, na - 1, b + 1, nb - 1);
-	long y = 4 + best(a + 1, na - 1, b, nb), z = 4 + best(a, na, b + 1, nb - 1);
+	long y = a->alone + best(a + 1, na - 1, b, nb), z = b->alone + best(a, na, b + 1, nb - 1);
 
 	return x < y ? (x < z ? x : z) : y < z ? y : z;
 }
@@ -97,7 +104,8 @@ static void align(void)
 			for (size_t i = 0; i < n[s]; i++) {
 				uint64_t f = random32() % 3, h = f * 10 + random32() % 2;
 
-				k[s][i] = (struct hrr_align_key){h * 10 + random32() % 2, h, f};
+				k[s][i] = (struct hrr_align_key){h * 10 + random32() % 2, h, f,
+								 random32() % 3 ? 4 : 1};
 			}
 		size_t ops = hrr_align(&w, k[0], n[0], k[1], n[1]);
 		right &= cost(k[0], n[0], k[1], n[1], w.ops, ops) == best(k[0], n[0], k[1], n[1]);
@@ -105,8 +113,8 @@ static void align(void)
 	ok(right, "alignments are the cheapest there are");
 	/* The largest window, nothing in common: no overflow of costs, every call once. */
 	for (size_t i = 0; i < HRR_ALIGN_WINDOW; i++) {
-		k[0][i] = (struct hrr_align_key){i, i, i};
-		k[1][i] = (struct hrr_align_key){i + 1000, i + 1000, i + 1000};
+		k[0][i] = (struct hrr_align_key){i, i, i, 4};
+		k[1][i] = (struct hrr_align_key){i + 1000, i + 1000, i + 1000, 4};
 	}
 	is(hrr_align(&w, k[0], HRR_ALIGN_WINDOW, k[1], HRR_ALIGN_WINDOW), 2 * HRR_ALIGN_WINDOW,
 	   "a window without anything in common");
