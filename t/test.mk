@@ -25,7 +25,7 @@ demo: deps
 	@$(MAKE) --no-print-directory all apps
 	@$(T_ENV) bash t/demo.sh
 
-bench: all apps
+bench: all apps $(BUILD)/t/unit/diff_parts
 	@set -e; found=; for f in t/bench/*.sh; do [ -f "$$f" ] || continue; found=1; \
 		echo "# $$f"; $(T_ENV) sh "$$f"; done; [ "$$found" ] || echo 'bench: nothing in t/bench'
 

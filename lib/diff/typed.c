@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/diff/typed_block.h"
+
 const char *const hrr_type_names[HRR_TYPE_COUNT] = {"none", "f16", "bf16", "f32", "f64", "i8", "u8",
 						    "i16",  "u16", "i32",  "u32", "i64", "u64"};
 static const unsigned char sizes[HRR_TYPE_COUNT] = {1, 2, 2, 4, 8, 1, 1, 2, 2, 4, 4, 8, 8};
@@ -135,7 +137,6 @@ static inline void note(struct hrr_typed *t, size_t i, const struct value *x, co
 	double d = fabs(x->number - y->number), ax = fabs(x->number);
 	uint64_t ulp = steps(x->place, y->place);
 
-	t->bins[ulp ? 64 - __builtin_clzll(ulp) : 0]++;
 	if (d > t->abs.value)
 		t->abs = (struct hrr_typed_worst){.value = d, .index = i};
 	/* d / ax is greater, without dividing each time */
@@ -145,83 +146,44 @@ static inline void note(struct hrr_typed *t, size_t i, const struct value *x, co
 		t->ulp = (struct hrr_typed_worst){.ulp = ulp, .index = i};
 }
 
-static inline void pair(enum hrr_type type, const unsigned char *a, const unsigned char *b,
-			size_t i, const struct hrr_tolerance *tol, struct hrr_typed *t)
-{
-	struct value x = value(type, a), y = value(type, b);
-
-	t->nan[0] += isnan(x.number);
-	t->nan[1] += isnan(y.number);
-	t->inf[0] += isinf(x.number) != 0;
-	t->inf[1] += isinf(y.number) != 0;
-	if (x.finite && y.finite)
-		note(t, i, &x, &y);
-	if (memcmp(a, b, sizes[type]) == 0)
-		t->exact++;
-	else if (equal(&x, &y, tol))
-		t->within++;
-	else if (t->differing++ == 0)
-		t->first = i;
-}
-
-/* What a block of equal bits adds: no distance, but NaN and infinity. */
-#define SPECIAL(bits, sign, infinity)                       \
-	for (size_t i = 0; i < BLOCK / sizeof(bits); i++) { \
-		bits v;                                     \
-		memcpy(&v, p + i * sizeof v, sizeof v);     \
-		v &= (bits) ~(bits)(sign);                  \
-		inf += v == (infinity);                     \
-		nan += v > (infinity);                      \
-	}
-#define BLOCK 1024
-
-static void equal_block(enum hrr_type type, const unsigned char *p, struct hrr_typed *t)
-{
-	unsigned nan = 0, inf = 0;
-	size_t n = BLOCK / sizes[type];
-
-	if (type == HRR_TYPE_F16)
-		SPECIAL(uint16_t, 0x8000, 0x7c00)
-	else if (type == HRR_TYPE_BF16)
-		SPECIAL(uint16_t, 0x8000, 0x7f80)
-	else if (type == HRR_TYPE_F32)
-		SPECIAL(uint32_t, 0x80000000, 0x7f800000)
-	else if (type == HRR_TYPE_F64)
-		SPECIAL(uint64_t, 0x8000000000000000, 0x7ff0000000000000)
-	t->exact += n;
-	t->bins[0] += n - nan - inf;
-	for (int side = 0; side < 2; side++) {
-		t->nan[side] += nan;
-		t->inf[side] += inf;
-	}
-}
-
 /* type is constant in each of its uses, so that value() is one case of it. */
-static inline __attribute__((always_inline)) void
-compare(enum hrr_type type, const unsigned char *a, const unsigned char *b,
-	const struct hrr_tolerance *tol, struct hrr_typed *t)
+static inline __attribute__((always_inline)) void pairs(enum hrr_type type, const unsigned char *a,
+							const unsigned char *b, size_t from,
+							size_t to, const struct hrr_tolerance *tol,
+							bool worst_only, struct hrr_typed *t)
 {
-	size_t size = sizes[type], per = BLOCK / size, i = 0;
+	size_t size = sizes[type];
 
-	while (i < t->n) {
-		if (t->n - i >= per && memcmp(a + i * size, b + i * size, BLOCK) == 0) {
-			equal_block(type, a + i * size, t);
-			i += per;
+	for (size_t i = from; i < to; i++) {
+		struct value x = value(type, a + i * size), y = value(type, b + i * size);
+
+		if (x.finite && y.finite)
+			note(t, i, &x, &y);
+		if (worst_only)
 			continue;
-		}
-		for (size_t end = t->n - i < per ? t->n : i + per; i < end; i++)
-			pair(type, a + i * size, b + i * size, i, tol, t);
+		uint64_t ulp = steps(x.place, y.place);
+		t->nan[0] += isnan(x.number);
+		t->nan[1] += isnan(y.number);
+		t->inf[0] += isinf(x.number) != 0;
+		t->inf[1] += isinf(y.number) != 0;
+		if (x.finite && y.finite)
+			t->bins[ulp ? 64 - __builtin_clzll(ulp) : 0]++;
+		if (memcmp(a + i * size, b + i * size, size) == 0)
+			t->exact++;
+		else if (equal(&x, &y, tol))
+			t->within++;
+		else if (t->differing++ == 0)
+			t->first = i;
 	}
 }
 
-void hrr_typed_compare(enum hrr_type type, const void *a, const void *b, size_t len,
-		       const struct hrr_tolerance *tol, struct hrr_typed *ret)
+static void each_pair(enum hrr_type type, const void *a, const void *b, size_t from, size_t to,
+		      const struct hrr_tolerance *tol, bool worst_only, struct hrr_typed *t)
 {
-	*ret = (struct hrr_typed){.n = len / sizes[type], .first = len / sizes[type]};
 	switch (type) {
-#define CASE(t)                             \
-	case t:                             \
-		compare(t, a, b, tol, ret); \
+#define CASE(t_)                                               \
+	case t_:                                               \
+		pairs(t_, a, b, from, to, tol, worst_only, t); \
 		break;
 		CASE(HRR_TYPE_F16)
 		CASE(HRR_TYPE_BF16)
@@ -242,6 +204,53 @@ void hrr_typed_compare(enum hrr_type type, const void *a, const void *b, size_t 
 	}
 }
 
+/* A whole block. The worst of it, and the first that differs, are looked for where there are any.
+ */
+static void block(enum hrr_type type, const unsigned char *a, const unsigned char *b, size_t at,
+		  const struct hrr_tolerance *tol, struct hrr_typed *t, struct hrr_typed_bins *bins,
+		  bool *unsure)
+{
+	size_t size = sizes[type];
+	struct hrr_typed_sums s = {.unsure = *unsure};
+
+	hrr_typed_block(type, a + at * size, b + at * size, tol, t, &s, bins);
+	*unsure = s.unsure;
+	t->exact += s.exact;
+	t->within += s.within;
+	for (int side = 0; side < 2; side++) {
+		t->nan[side] += s.nan[side];
+		t->inf[side] += s.inf[side];
+	}
+	size_t differing = HRR_TYPED_BLOCK - s.exact - s.within;
+	for (size_t i = at; differing && t->differing == 0 && i < at + HRR_TYPED_BLOCK; i++)
+		if (!hrr_typed_equal(type, a + i * size, b + i * size, tol)) {
+			t->first = i;
+			break;
+		}
+	t->differing += differing;
+	if (s.worse)
+		each_pair(type, a, b, at, at + HRR_TYPED_BLOCK, tol, true, t);
+}
+
+void hrr_typed_compare(enum hrr_type type, const void *a, const void *b, size_t len,
+		       const struct hrr_tolerance *tol, struct hrr_typed *ret)
+{
+	struct hrr_typed_bins bins = {0};
+	bool unsure = false;
+	size_t i = 0;
+
+	*ret = (struct hrr_typed){.n = len / sizes[type], .first = len / sizes[type]};
+	if (type == HRR_TYPE_NONE)
+		return;
+	for (; ret->n - i >= HRR_TYPED_BLOCK; i += HRR_TYPED_BLOCK) {
+		unsure &= i / HRR_TYPED_BLOCK % 8 != 0; /* where it failed the next are alike */
+		block(type, a, b, i, tol, ret, &bins, &unsure);
+	}
+	for (int k = 0; k < HRR_TYPED_BINS; k++)
+		ret->bins[k] = bins.n[0][k] + bins.n[1][k] + bins.n[2][k] + bins.n[3][k];
+	each_pair(type, a, b, i, ret->n, tol, false, ret);
+}
+
 /*
  * A block of binary32 near each other by the first rule. In binary32 arithmetic,
  * so that it is fast, with the tolerance a little smaller, so that its three
@@ -255,7 +264,7 @@ static bool near_block(const unsigned char *a, const unsigned char *b,
 	float atol = (float)(tol->atol * (1 - 1e-6)), rtol = (float)(tol->rtol * (1 - 1e-6));
 	int bad = 0;
 
-	for (int i = 0; i < BLOCK / 4; i++) {
+	for (int i = 0; i < HRR_TYPED_BLOCK; i++) {
 		float x, y;
 
 		memcpy(&x, a + i * 4, 4);
@@ -267,25 +276,34 @@ static bool near_block(const unsigned char *a, const unsigned char *b,
 	return !bad;
 }
 
+/* A block of any type. */
+static bool within_block(enum hrr_type type, const void *a, const void *b,
+			 const struct hrr_tolerance *tol)
+{
+	const struct hrr_typed any = {
+	    .abs.value = INFINITY, .rel.value = INFINITY, .ulp.ulp = UINT64_MAX};
+	struct hrr_typed_sums s = {.unsure = false};
+
+	hrr_typed_block(type, a, b, tol, &any, &s, NULL);
+	return s.exact + s.within == HRR_TYPED_BLOCK;
+}
+
 bool hrr_typed_within(enum hrr_type type, const void *va, const void *vb, size_t len,
 		      const struct hrr_tolerance *tol)
 {
 	const unsigned char *a = va, *b = vb;
-	size_t size = sizes[type];
-	bool fast = type == HRR_TYPE_F32 && tol->atol < 1e30 && tol->rtol < 1e30;
+	size_t size = sizes[type], block = size * HRR_TYPED_BLOCK, at = 0;
+	bool near = type == HRR_TYPE_F32 && tol->atol < 1e30 && tol->rtol < 1e30;
 
-	len -= len % size;
-	for (size_t at = 0; at < len;) {
-		size_t n = len - at < BLOCK ? len - at : BLOCK;
-
-		if (n < BLOCK || !fast || !near_block(a + at, b + at, tol)) {
-			if (memcmp(a + at, b + at, n) != 0)
-				for (size_t i = at; i < at + n; i += size)
-					if (!hrr_typed_equal(type, a + i, b + i, tol))
-						return false;
-		}
-		at += n;
-	}
+	if (type == HRR_TYPE_NONE)
+		return memcmp(a, b, len) == 0;
+	for (; len - at >= block; at += block)
+		if (!(near && near_block(a + at, b + at, tol)) &&
+		    memcmp(a + at, b + at, block) != 0 && !within_block(type, a + at, b + at, tol))
+			return false;
+	for (; len - at >= size; at += size)
+		if (!hrr_typed_equal(type, a + at, b + at, tol))
+			return false;
 	return true;
 }
 

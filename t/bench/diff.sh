@@ -1,6 +1,6 @@
 #!/bin/sh
 # hrr-diff against cmp on equal files, and over two runs of a million calls.
-# Figures: at least 1.5 times cmp; memory that does not grow with the length.
+# Figures: at least 1.5 times cmp; memory that does not grow with the length; numbers compared at 5 GB/s in the cache.
 set -eu
 : "${BUILD:?}"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/hrr-bench.XXXXXX")
@@ -25,6 +25,8 @@ cmp=$(best cmp "$dir/x" "$dir/y")
 ours=$(best "$BUILD/bin/hrr-diff" "$dir/x" "$dir/y")
 echo "two equal files of 256 MiB: hrr-diff ${ours} us, cmp ${cmp} us: $(awk "BEGIN { printf \"%.2f\", $cmp / $ours }") times as fast"
 rm -f "$dir/x" "$dir/y"
+
+"$BUILD/t/unit/diff_parts" bench | grep -E '^(f16|f32|f64|i32)' | sed 's/^/numbers in the cache: /'
 
 # run N BASE: N calls, buffers at BASE.
 run() {

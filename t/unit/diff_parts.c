@@ -1,6 +1,8 @@
 /* lib/diff: the map, the alignment, ranges of bytes and numbers, each against a slow way. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "lib/diff/align.h"
 #include "lib/diff/bytes.h"
@@ -295,13 +297,160 @@ static void typed_fast(void)
 	ok(right && yes > 1000 && no > 1000, "20000 pairs at the edge: %d yes, %d no", yes, no);
 }
 
-int main(void)
+static void fill(enum hrr_type type, unsigned char *a, unsigned char *b, size_t n)
 {
+	static const uint64_t special[] = {0,	       0x7c00, 0x7c01, 0x7f80,	    0x7f800000,
+					   0x7f800001, 0x3c00, 1,      0xffc00000u, 0x80000000u};
+	size_t size = hrr_type_size(type);
+	unsigned kind = random32() % 5;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t x = (uint64_t)random32() << 32 | random32(), y = x;
+		unsigned how = kind == 4 ? random32() % 4 : kind;
+
+		if (random32() % 16 == 0)
+			x = y = special[random32() % 10] << (size == 8 && random32() % 2 ? 32 : 0);
+		if (random32() % 16 == 0)
+			x ^= (uint64_t)1 << (size * 8 - 1);
+		if (how == 1)
+			y = x + random32() % 5 - 2;
+		else if (how == 2)
+			y = x + random32() % 100000;
+		else if (how == 3)
+			y = (uint64_t)random32() << 32 | random32();
+		memcpy(a + i * size, &x, size);
+		memcpy(b + i * size, &y, size);
+	}
+}
+
+/* Vectors of the machine find what comparing pair by pair does, to the last bit. */
+static void typed_vectors(void)
+{
+	enum { N = 3 * 256 + 17 };
+	static unsigned char a[N * 8], b[N * 8];
+
+	for (int t = 1; t < HRR_TYPE_COUNT; t++) {
+		enum hrr_type type = (enum hrr_type)t;
+		size_t size = hrr_type_size(type);
+		bool right = true;
+
+		for (int round = 0; round < 60; round++) {
+			struct hrr_tolerance tol = {.rtol = round % 3 ? 1e-3 : 0,
+						    .atol = round % 4 == 1 ? 1e-3 : 0,
+						    .ulp = round % 5 == 2 ? 3 : 0,
+						    .equal_nan = round % 2};
+			struct hrr_typed whole, part, sum = {.n = N, .first = N};
+
+			fill(type, a, b, N);
+			hrr_typed_compare(type, a, b, N * size, &tol, &whole);
+			for (size_t i = 0; i < N; i++) {
+				hrr_typed_compare(type, a + i * size, b + i * size, size, &tol,
+						  &part);
+				sum.exact += part.exact;
+				sum.within += part.within;
+				if (part.differing && sum.differing++ == 0)
+					sum.first = i;
+				for (int k = 0; k < 2; k++) {
+					sum.nan[k] += part.nan[k];
+					sum.inf[k] += part.inf[k];
+				}
+				for (int k = 0; k < HRR_TYPED_BINS; k++)
+					sum.bins[k] += part.bins[k];
+				part.abs.index = part.rel.index = part.ulp.index = i;
+				if (part.abs.value > sum.abs.value)
+					sum.abs = part.abs;
+				if (part.ulp.ulp > sum.ulp.ulp)
+					sum.ulp = part.ulp;
+			}
+			right &=
+			    sum.exact == whole.exact && sum.within == whole.within &&
+			    sum.differing == whole.differing && sum.first == whole.first &&
+			    memcmp(sum.nan, whole.nan, sizeof sum.nan) == 0 &&
+			    memcmp(sum.inf, whole.inf, sizeof sum.inf) == 0 &&
+			    memcmp(sum.bins, whole.bins, sizeof sum.bins) == 0 &&
+			    sum.abs.value == whole.abs.value && sum.abs.index == whole.abs.index &&
+			    sum.ulp.ulp == whole.ulp.ulp && sum.ulp.index == whole.ulp.index &&
+			    (whole.differing == 0) == hrr_typed_within(type, a, b, N * size, &tol);
+			/* The worst relative one, found by its place. */
+			hrr_typed_compare(type, a + whole.rel.index * size,
+					  b + whole.rel.index * size, size, &tol, &part);
+			right &= part.rel.value == whole.rel.value;
+			for (size_t i = 0; i < N; i++) {
+				hrr_typed_compare(type, a + i * size, b + i * size, size, &tol,
+						  &part);
+				/* a quotient is rounded, the comparison of products is not */
+				right &= part.rel.value <= whole.rel.value * (1 + 1e-15);
+			}
+		}
+		ok(right, "%s: vectors and single pairs give the same", hrr_type_names[t]);
+	}
+}
+
+/* Gigabytes per second, of both operands together; they are in the cache. */
+static void speed(enum hrr_type type, const char *what, unsigned spread, bool answer_only)
+{
+	enum { BYTES = 128 << 10 };
+	static unsigned char a[BYTES], b[BYTES];
+	size_t size = hrr_type_size(type);
+	struct hrr_tolerance tol = {.rtol = 1e-2, .ulp = 8};
+	struct hrr_typed t;
+	struct timespec from, to;
+	double best = 0;
+	bool all = true;
+
+	for (size_t i = 0; i < BYTES / size; i++) {
+		double v = ((double)random32() / 4294967296.0 - 0.5) * 1000;
+		float f = (float)v;
+		uint64_t x = 0x3c00 + random32() % 3000, y;
+
+		if (type == HRR_TYPE_F32)
+			memcpy(&x, &f, sizeof f);
+		if (type == HRR_TYPE_F64)
+			memcpy(&x, &v, sizeof v);
+		y = spread ? x + random32() % spread : x;
+		memcpy(a + i * size, &x, size);
+		memcpy(b + i * size, &y, size);
+	}
+	for (int round = 0; round < 30; round++) {
+		clock_gettime(CLOCK_MONOTONIC, &from);
+		for (int k = 0; k < 20; k++) {
+			if (answer_only)
+				all &= hrr_typed_within(type, a, b, BYTES, &tol);
+			else
+				hrr_typed_compare(type, a, b, BYTES, &tol, &t);
+		}
+		clock_gettime(CLOCK_MONOTONIC, &to);
+		double s =
+		    (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+		if (40.0 * BYTES / s > best)
+			best = 40.0 * BYTES / s;
+	}
+	printf("%s, %s, %s: %.1f GB/s%s\n", hrr_type_names[type], what,
+	       answer_only ? "the answer alone" : "all figures", best / 1e9, all ? "" : " (no)");
+}
+
+static int bench(void)
+{
+	for (int t = 1; t < HRR_TYPE_COUNT; t++) {
+		speed((enum hrr_type)t, "some steps apart", t <= HRR_TYPE_BF16 ? 2 : 8, true);
+		speed((enum hrr_type)t, "equal bits", 0, false);
+		speed((enum hrr_type)t, "some steps apart", 8, false);
+		speed((enum hrr_type)t, "many steps apart", 1 << 13, false);
+	}
+	return 0;
+}
+
+/* "bench" as argument: speeds instead of tests. */
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "bench") == 0)
+		return bench();
 	map();
 	align();
 	bytes();
 	typed();
 	typed_blocks();
+	typed_vectors();
 	typed_fast();
 	return done_testing();
 }
