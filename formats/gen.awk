@@ -46,6 +46,12 @@ $1 == "struct" {
 	next
 }
 
+$1 == "layout" {
+	if (!($2 in structno) || !($3 in structno)) die("unknown structure in " $0)
+	later[structno[$2]] = structno[$3]; since[structno[$2]] = $4
+	next
+}
+
 # Takes "(ARG)" off the end of k; sets kindarg, returns the rest.
 function unarg(k) {
 	kindarg = ""
@@ -298,6 +304,7 @@ function write_table(    o, r, e, s, i, j, k, n, v, c, at, m, x, ci, ri, kk, eq,
 		}
 		printf "};\nstatic const struct hrr_enum enum_%s = {\"%s\", %d, values_%s};\n", enumname[e], enumname[e], n, enumname[e] > o
 	}
+	for (s = 1; s <= nstruct; s++) if (s in later) printf "static const struct hrr_struct struct_%s;\n", structname[later[s]] > o
 	for (s = 1; s <= nstruct; s++) {
 		n = split(structf[s], v, " ")
 		if (n) printf "static const struct hrr_field fields_%s[] = {\n", structname[s] > o
@@ -311,7 +318,8 @@ function write_table(    o, r, e, s, i, j, k, n, v, c, at, m, x, ci, ri, kk, eq,
 				(k == "struct" ? "&struct_" kindarg : "NULL"), kk, (fby != "" ? fieldno(s, fby) : -1) > o
 		}
 		if (n) print "};" > o
-		printf "static const struct hrr_struct struct_%s = {\"%s\", %d, %d, %s};\n", structname[s], structname[s], structsize[s], n, (n ? "fields_" structname[s] : "NULL") > o
+		printf "static const struct hrr_struct struct_%s = {\"%s\", %d, %d, %s, %d, %s};\n", structname[s], structname[s], structsize[s], n, (n ? "fields_" structname[s] : "NULL"), \
+			since[s], (s in later ? "&struct_" structname[later[s]] : "NULL") > o
 	}
 	for (r = 1; r <= nrow; r++) if (nparam[r]) {
 		printf "static const struct hrr_param params_%s[] = {\n", name[r] > o

@@ -10,12 +10,12 @@ setup_file() {
 
 events() { cat a.hrr/pid-*/events.jsonl; }
 
-# late SUBJECT: recorded, and replayed byte for byte. $calls: what it called.
+# late SUBJECT [MAJOR]: recorded, and replayed byte for byte. $calls: what it called.
 late() {
 	need_emu
 	need_prog hrr-capture hrr-play
 	need_apps modkern.hsaco
-	run_sep hrr-capture -q -d emu -o a.hrr -- "$LATE" libamdhip64.so.7 "$APPS/modkern.hsaco" "$1"
+	run_sep hrr-capture -q -d emu -o a.hrr -- "$LATE" "libamdhip64.so.${2:-7}" "$APPS/modkern.hsaco" "$1"
 	status_is 0
 	no_err
 	[ "$(events | tail -1 | jq -c '[.end,.lost,.notRecorded]')" = '["complete",0,{}]' ] || return 1
@@ -86,4 +86,26 @@ late() {
 	run_sep hrr-play -k -d emu a.hrr
 	status_is 1
 	err_has "hipMemcpy2DToArray"
+}
+
+@test "rows: structures are read as the run time's major lays them out" {
+	local m
+	need_cmd jq
+	for m in 5 6 7; do
+		late layouts "$m"
+		events | jq -c 'select(.api=="hipMemCreate" or .api=="hipMemGetAllocationPropertiesFromHandle").args.prop|
+			{type,"location.type","location.id",requestedHandleType,usage}' >"props.$m"
+		events | jq -c 'select(.api=="hipDrvMemcpy3D")|[.dir,.args.pCopy.srcMemoryType,.args.pCopy.dstMemoryType,
+			.args.pCopy.WidthInBytes,.args.pCopy.Height,.args.pCopy.dstPitch,(.blobs.src|length)]' >"boxes.$m"
+		events | jq -r 'select(.api|tostring|startswith("hipGetDeviceProperties")).args.prop|[.name,.warpSize,.major,.minor]|@text' >"device.$m"
+		events | jq -c 'select(.api=="hipPointerGetAttributes").args.attributes.memoryType' >"memory.$m"
+		run_sep hrr-play -d "$BUILD/lib/hrr/emu/libamdhip64.so.$((12 - m))" a.hrr # on another major
+		status_is 0
+		err_has "Verdict : matched"
+		rm -r a.hrr
+	done
+	[ "$(sort -u props.*)" = '{"type":"hipMemAllocationTypePinned","location.type":"hipMemLocationTypeDevice","location.id":0,"requestedHandleType":"hipMemHandleTypeNone","usage":3}' ]
+	[ "$(sort -u boxes.* | tr '\n' ' ')" = '["d2h","hipMemoryTypeDevice","hipMemoryTypeHost",64,4,64,0] ["h2d","hipMemoryTypeHost","hipMemoryTypeDevice",64,4,64,39] ' ]
+	[ "$(sort -u device.* | wc -l)" -eq 1 ]
+	[ "$(sort -u memory.*)" = '"hipMemoryTypeDevice"' ]
 }

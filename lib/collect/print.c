@@ -248,7 +248,7 @@ static void put_call(struct process *p, struct queue *q, const struct hrr_rec *r
 				   .api = row->name,
 				   .ret = returned ? ret_text(row, r, &x, &p->c->scratch) : "none"};
 	hrr_write_call(b, &c);
-	print_args(b, r, &x, (int)p->ctl->major);
+	print_args(b, r, &x, (int)p->ctl->layout);
 	hrr_buf_addc(b, '}');
 	if (r->dir > 0 && r->dir < 5 && returned) {
 		LIT(b, ",\"dir\":\"");

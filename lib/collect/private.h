@@ -162,7 +162,7 @@ static inline const unsigned char *att_data(const struct hrr_att *a)
 }
 const struct hrr_att *att_next(const struct hrr_att *a, const struct hrr_att *end);
 void atts_read(const struct hrr_rec *r, struct atts *a);
-void print_args(struct hrr_buf *b, const struct hrr_rec *r, const struct atts *a, int major);
+void print_args(struct hrr_buf *b, const struct hrr_rec *r, const struct atts *a, int layout);
 
 /* --- bytes.c --- */
 /* The blob of these bytes; false: they are not known (or cannot be stored). */

@@ -83,9 +83,9 @@ static void put_dim3(struct hrr_buf *b, const unsigned char *at)
 	hrr_buf_addc(b, ']');
 }
 
-static void put_enum(struct hrr_buf *b, const struct hrr_enum *en, int major, int v)
+static void put_enum(struct hrr_buf *b, const struct hrr_enum *en, int layout, int v)
 {
-	const char *name = hrr_enum_name(en, major, v);
+	const char *name = hrr_enum_name(en, layout / 10, v);
 
 	if (name == NULL) {
 		put_int(b, v);
@@ -136,7 +136,7 @@ static size_t scalar_size(int kind)
 }
 
 static void put_scalar(struct hrr_buf *b, int kind, const struct hrr_enum *en, uint64_t v,
-		       int major)
+		       int layout)
 {
 	float f;
 	uint32_t w = (uint32_t)v;
@@ -169,7 +169,7 @@ static void put_scalar(struct hrr_buf *b, int kind, const struct hrr_enum *en, u
 			hrr_buf_adds(b, "null"); /* JSON has no infinities */
 		break;
 	case HRR_K_ENUM:
-		put_enum(b, en, major, (int32_t)w);
+		put_enum(b, en, layout, (int32_t)w);
 		break;
 	default:
 		hrr_json_put_addr(b, v);
@@ -183,17 +183,17 @@ static size_t width_of(int kind, const struct hrr_struct *st)
 }
 
 static void put_struct(struct hrr_buf *b, const struct hrr_struct *st, const unsigned char *at,
-		       int major, const struct atts *x, int param);
+		       int layout, const struct atts *x, int param);
 
 static void put_elem(struct hrr_buf *b, int kind, const struct hrr_struct *st,
-		     const struct hrr_enum *en, const unsigned char *at, int major)
+		     const struct hrr_enum *en, const unsigned char *at, int layout)
 {
 	if (st != NULL)
-		put_struct(b, st, at, major, NULL, -1);
+		put_struct(b, st, at, layout, NULL, -1);
 	else if (kind == HRR_K_DIM3)
 		put_dim3(b, at);
 	else
-		put_scalar(b, kind, en, word_at(at, scalar_size(kind)), major);
+		put_scalar(b, kind, en, word_at(at, scalar_size(kind)), layout);
 }
 
 /* What a field of param's structure points to, or NULL: it was not recorded. */
@@ -206,7 +206,7 @@ static const struct hrr_att *field_att(const struct atts *x, int param, int fiel
 }
 
 static void put_array(struct hrr_buf *b, const struct hrr_field *f, const struct hrr_att *a,
-		      int major)
+		      int layout)
 {
 	size_t n = width_of(f->elem, f->st);
 
@@ -214,14 +214,14 @@ static void put_array(struct hrr_buf *b, const struct hrr_field *f, const struct
 	for (size_t i = 0; n != 0 && (i + 1) * n <= a->len; i++) {
 		if (i > 0)
 			hrr_buf_addc(b, ',');
-		put_elem(b, f->elem, f->st, f->en, att_data(a) + i * n, major);
+		put_elem(b, f->elem, f->st, f->en, att_data(a) + i * n, layout);
 	}
 	hrr_buf_addc(b, ']');
 }
 
 /* x: the record's attachments, where fields point to arrays; NULL: they are left as addresses. */
 static void put_struct(struct hrr_buf *b, const struct hrr_struct *st, const unsigned char *at,
-		       int major, const struct atts *x, int param)
+		       int layout, const struct atts *x, int param)
 {
 	bool first = true;
 
@@ -260,10 +260,10 @@ static void put_struct(struct hrr_buf *b, const struct hrr_struct *st, const uns
 			const struct hrr_att *a =
 			    f->by >= 0 && x != NULL ? field_att(x, param, i) : NULL;
 			if (a != NULL)
-				put_array(b, f, a, major);
+				put_array(b, f, a, layout);
 			else
 				put_scalar(b, f->kind, f->en, word_at(v, scalar_size(f->kind)),
-					   major);
+					   layout);
 			break;
 		}
 		}
@@ -273,10 +273,11 @@ static void put_struct(struct hrr_buf *b, const struct hrr_struct *st, const uns
 
 /* What is behind a pointer, as recorded; false: it is not known and the member is left out. */
 static bool put_pointee(struct hrr_buf *b, const struct hrr_param *p, const struct atts *x, int i,
-			int major)
+			int layout)
 {
 	const struct hrr_att *a = x->value[i];
-	size_t n = width_of(p->kind, p->st);
+	const struct hrr_struct *st = hrr_struct_at(p->st, layout);
+	size_t n = width_of(p->kind, st);
 
 	if (p->kind == HRR_K_STR || p->kind == HRR_K_CHARS) {
 		hrr_json_put_str(b, (const char *)att_data(a), a->len);
@@ -287,15 +288,15 @@ static bool put_pointee(struct hrr_buf *b, const struct hrr_param *p, const stru
 		for (size_t k = 0; (k + 1) * n <= a->len; k++) {
 			if (k > 0)
 				hrr_buf_addc(b, ',');
-			put_elem(b, p->kind, p->st, p->en, att_data(a) + k * n, major);
+			put_elem(b, p->kind, st, p->en, att_data(a) + k * n, layout);
 		}
 		hrr_buf_addc(b, ']');
 	} else if (n == 0 || a->len < n) {
 		return false;
-	} else if (p->st != NULL) {
-		put_struct(b, p->st, att_data(a), major, x, i);
+	} else if (st != NULL) {
+		put_struct(b, st, att_data(a), layout, x, i);
 	} else {
-		put_elem(b, p->kind, NULL, p->en, att_data(a), major);
+		put_elem(b, p->kind, NULL, p->en, att_data(a), layout);
 	}
 	return true;
 }
@@ -306,7 +307,7 @@ static bool is_followed(const struct hrr_param *p)
 	       p->kind == HRR_K_STRUCT || hrr_param_boxed(p);
 }
 
-void print_args(struct hrr_buf *b, const struct hrr_rec *r, const struct atts *x, int major)
+void print_args(struct hrr_buf *b, const struct hrr_rec *r, const struct atts *x, int layout)
 {
 	const struct hrr_api_row *row = &hrr_api_table[r->api];
 	const unsigned char *words = (const unsigned char *)(r + 1);
@@ -328,11 +329,11 @@ void print_args(struct hrr_buf *b, const struct hrr_rec *r, const struct atts *x
 		hrr_buf_add(b, "\":", 2);
 		bool put = true;
 		if (!followed)
-			put_scalar(b, p->kind, p->en, w, major);
+			put_scalar(b, p->kind, p->en, w, layout);
 		else if (w == 0)
 			hrr_buf_add(b, "null", 4);
 		else
-			put = put_pointee(b, p, x, (int)i, major);
+			put = put_pointee(b, p, x, (int)i, layout);
 		if (put)
 			first = false;
 		else

@@ -69,6 +69,16 @@ static int major_of(struct hrr_hip *hip)
 	return 5;
 }
 
+/* 5.3 has calls that 5.2 has not. Our stand-in has them too, with the structures of 5.2. */
+static int layout_of(int major, void *lib)
+{
+	if (major != 5)
+		return 10 * major;
+	return dlsym(lib, "hipUserObjectCreate") != NULL && dlsym(lib, "emu_set_major") == NULL
+		   ? 53
+		   : 52;
+}
+
 int hrr_hip_load(struct hrr_hip *hip, const char *device, const char *libdir, struct hrr_diag *diag)
 {
 	char emu[PATH_MAX];
@@ -102,8 +112,7 @@ int hrr_hip_load(struct hrr_hip *hip, const char *device, const char *libdir, st
 		hip->fn[i] = dlsym(hip->lib, hrr_api_table[i].symbol);
 		/* The stand-in of one major leaves out what came later; the CPU run time has it. */
 		if (hip->fn[i] == NULL &&
-		    snprintf(name, sizeof name, "emu_%s", hrr_api_table[i].name) <
-			(int)sizeof name)
+		    snprintf(name, sizeof name, "emu_%s", hrr_api_table[i].name) < (int)sizeof name)
 			hip->fn[i] = dlsym(hip->lib, name);
 	}
 	Dl_info info;
@@ -113,6 +122,7 @@ int hrr_hip_load(struct hrr_hip *hip, const char *device, const char *libdir, st
 	if (dladdr(hip->fn[HRR_API_hipInit], &info) != 0 && info.dli_fname != NULL)
 		snprintf(hip->path, sizeof hip->path, "%s", info.dli_fname);
 	hip->major = major_of(hip);
+	hip->layout = layout_of(hip->major, hip->lib);
 	return 0;
 }
 

@@ -13,6 +13,7 @@ struct hrr_hip {
 	void *lib;	 /* owned: dlopen handle; never closed (run times do not survive it) */
 	char path[4096]; /* of the loaded library */
 	int major;	 /* 5, 6 or 7: from the soname, else hipRuntimeGetVersion */
+	int layout;	 /* of its structures: hrr_struct_at */
 	void *fn[HRR_API_COUNT];
 	/* When set, hrr_hip_call goes through it (fault injection, counting): must call
 	 * hrr_hip_invoke itself. */

@@ -67,3 +67,50 @@ const char *hrr_error_name(int error)
 {
 	return hrr_enum_name(&enum_hipError_t, 5, error);
 }
+
+const struct hrr_struct *hrr_struct_at(const struct hrr_struct *st, int layout)
+{
+	return st != NULL && st->later != NULL && layout >= st->since ? st->later : st;
+}
+
+/* Bytes of a scalar field; 0: not one. */
+static size_t width(const struct hrr_field *f)
+{
+	switch (f->kind) {
+	case HRR_K_CHARS:
+	case HRR_K_BYTES:
+	case HRR_K_INTS:
+	case HRR_K_DIM3:
+		return 0;
+	case HRR_K_U8:
+		return 1;
+	case HRR_K_U16:
+		return 2;
+	case HRR_K_INT:
+	case HRR_K_UINT:
+	case HRR_K_FLAGS:
+	case HRR_K_U32:
+	case HRR_K_FLOAT:
+	case HRR_K_DEVICE:
+	case HRR_K_ENUM:
+		return 4;
+	default:
+		return 8;
+	}
+}
+
+void hrr_struct_convert(const struct hrr_struct *to, void *dst, const struct hrr_struct *from,
+			const void *src)
+{
+	for (int i = 0; i < to->n; i++) {
+		const struct hrr_field *t = &to->fields[i], *f = NULL;
+		uint64_t v = 0;
+		for (int k = 0; k < from->n && f == NULL; k++)
+			if (strcmp(from->fields[k].name, t->name) == 0)
+				f = &from->fields[k];
+		if (f == NULL || width(f) == 0 || width(t) == 0)
+			continue;
+		memcpy(&v, (const char *)src + f->offset, width(f));
+		memcpy((char *)dst + t->offset, &v, width(t));
+	}
+}

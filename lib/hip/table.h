@@ -96,6 +96,10 @@ struct hrr_struct {
 	uint16_t size; /* bytes */
 	uint16_t n;
 	const struct hrr_field *fields;
+	/* From a layout (hrr_struct_at) on it is another, with fields of the same names; or NULL.
+	 */
+	uint16_t since;
+	const struct hrr_struct *later;
 };
 
 struct hrr_param {
@@ -155,6 +159,14 @@ const char *hrr_enum_name(const struct hrr_enum *en, int major, int value);
 /* 0 and the value, or -ENOENT. */
 int hrr_enum_value(const struct hrr_enum *en, int major, const char *name, size_t len,
 		   int *ret_value);
+/*
+ * A structure as it is in a layout: 52 of HIP up to 5.2, 53 from there up to 5.7, 60, 70 of
+ * majors 6 and 7. layout / 10 is the major.
+ */
+const struct hrr_struct *hrr_struct_at(const struct hrr_struct *st, int layout);
+/* Fields of the same names, scalars widened or cut; the others of `to` are left as they are. */
+void hrr_struct_convert(const struct hrr_struct *to, void *dst, const struct hrr_struct *from,
+			const void *src);
 /* "hipErrorInvalidValue", or NULL for a number that is none. */
 const char *hrr_error_name(int error);
 /* Whether a parameter's word is a pointer to a copy (dim3, structure by value). */

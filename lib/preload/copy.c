@@ -116,7 +116,7 @@ static void from_drv2d(struct hrr_copy_op *op, const struct hip_Memcpy2D *p)
 	op->drect = (struct hrr_rect){p->WidthInBytes, p->Height, 1, dpitch, 0};
 }
 
-static void from_drv3d(struct hrr_copy_op *op, const struct HIP_MEMCPY3D *p)
+static void from_drv3d(struct hrr_copy_op *op, const struct HIP_MEMCPY3D_size *p)
 {
 	uint64_t spitch = p->srcPitch != 0 ? p->srcPitch : p->WidthInBytes,
 		 dpitch = p->dstPitch != 0 ? p->dstPitch : p->WidthInBytes,
@@ -157,9 +157,13 @@ bool hrr_copy_describe(enum hrr_api api, const uint64_t *a, struct hrr_copy_op *
 			from_3d(op, p);
 		else if (strcmp(type, "hip_Memcpy2D") == 0)
 			from_drv2d(op, p);
-		else if (strcmp(type, "HIP_MEMCPY3D") == 0)
-			from_drv3d(op, p);
-		else
+		else if (strcmp(type, "HIP_MEMCPY3D") == 0) {
+			const struct hrr_struct *st = row->params[s->boxed].st;
+			struct HIP_MEMCPY3D_size box = {0};
+			hrr_struct_convert(st->later, &box,
+					   hrr_struct_at(st, (int)hrr_proc->ctl->layout), p);
+			from_drv3d(op, &box);
+		} else
 			return false;
 		return true;
 	}

@@ -185,18 +185,24 @@ void hrr_encode_args(struct hrr_thread *t, const struct hrr_call *c, bool left)
 		if (ops[c->api][k] == OP_NONE || at == NULL)
 			continue;
 		/* A call that succeeded has followed its pointers: they are good. */
+		size_t size = sizes[c->api][k];
+		const struct hrr_struct *st = row->params[k].st;
+		if (st != NULL && st->later != NULL) {
+			st = hrr_struct_at(st, (int)hrr_proc->ctl->layout);
+			size = st->size;
+		}
 		switch (ops[c->api][k]) {
 		case OP_BOX:
-			value(t, k, at, sizes[c->api][k], true);
+			value(t, k, at, size, true);
 			break;
 		case OP_IN:
-			value(t, k, at, sizes[c->api][k], ok);
+			value(t, k, at, size, ok);
 			if (ok && row->params[k].kind == HRR_K_STRUCT)
-				fields(t, k, row->params[k].st, at, true);
+				fields(t, k, st, at, true);
 			break;
 		case OP_OUT:
 			if (ok)
-				value(t, k, at, sizes[c->api][k], true);
+				value(t, k, at, size, true);
 			break;
 		case OP_STR:
 			string(t, k, at, ok);

@@ -189,6 +189,7 @@ void *hrr_shim_of(const char *symbol); /* our own export, or NULL */
 bool hrr_in_runtime(const void *pc);   /* an address inside the HIP library */
 const char *hrr_runtime_path(void);
 int hrr_runtime_major(void);
+int hrr_runtime_layout(void); /* hrr_struct_at */
 
 /* --- facts.c ------------------------------------------------------------- */
 /* After a call with success, until all is told: what is known of the run time, as records. */

@@ -185,6 +185,7 @@ static bool make_ctl(struct hrr_process *p)
 	ctl->version = HRR_RING_VERSION;
 	ctl->pid = (uint32_t)getpid();
 	ctl->major = (uint32_t)hrr_runtime_major();
+	ctl->layout = (uint32_t)hrr_runtime_layout();
 	read_start_time(&ctl->start);
 	clock_gettime(CLOCK_REALTIME, &real);
 	uint64_t now = hrr_now();

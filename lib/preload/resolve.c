@@ -99,6 +99,19 @@ int hrr_runtime_major(void)
 	return so != NULL && so[4] >= '5' && so[4] <= '7' ? so[4] - '0' : 5;
 }
 
+int hrr_runtime_layout(void)
+{
+	int major = hrr_runtime_major();
+
+	if (major != 5)
+		return 10 * major;
+	/* 5.3 has calls that 5.2 has not; the CPU run time has them too, as of 5.2. */
+	return hrr_resolve(HRR_API_hipUserObjectCreate) != NULL &&
+		       hrr_resolve_name("emu_set_major", false) == NULL
+		   ? 53
+		   : 52;
+}
+
 void *hrr_shim_of(const char *symbol)
 {
 	static void *self;

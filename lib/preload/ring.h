@@ -105,6 +105,7 @@ struct hrr_ctl {
 	_Alignas(64) _Atomic uint32_t rings;
 	_Atomic uint32_t files;
 	uint32_t major;		     /* of HIP: which values its enumerators have */
+	uint32_t layout;	     /* and how its structures are laid out: hrr_struct_at */
 	_Atomic uint32_t told;	     /* enum hrr_told: RUNTIME records that are written */
 	_Atomic uint32_t exiting;    /* exit handlers have begun */
 	_Atomic uint64_t lost;	     /* records dropped */

@@ -292,6 +292,7 @@ static int read_array(struct hrr_replay *r, const struct hrr_json *j, int node,
 static int read_param(struct hrr_replay *r, const struct hrr_json *j, int node,
 		      const struct hrr_param *p, uint64_t *ret)
 {
+	const struct hrr_struct *st = hrr_struct_at(p->st, r->hip->layout);
 	unsigned char *box;
 
 	if (j->nodes[node].type == HRR_JSON_NULL) {
@@ -308,10 +309,10 @@ static int read_param(struct hrr_replay *r, const struct hrr_json *j, int node,
 	case HRR_K_VALUE:
 		if (p->count >= 0)
 			break;
-		box = hrr_scratch(r, p->st->size);
+		box = hrr_scratch(r, st->size);
 		*ret = HRR_P(box);
 		return box == NULL ? hrr_trouble(r, -ENOMEM, "out of memory")
-				   : read_struct(r, j, node, p->st, p->name, box);
+				   : read_struct(r, j, node, st, p->name, box);
 	case HRR_K_KPARAMS:
 	case HRR_K_EXTRA:
 	case HRR_K_CHARS:

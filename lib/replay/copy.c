@@ -264,7 +264,7 @@ static int read_2d(struct hrr_replay *r, struct hrr_event *ev, const struct type
 }
 
 static int read_drv3d(struct hrr_replay *r, struct hrr_event *ev, const struct types *t,
-		      const struct HIP_MEMCPY3D *p, struct hrr_copy *c)
+		      const struct HIP_MEMCPY3D_size *p, struct hrr_copy *c)
 {
 	uint64_t s, d;
 	int rc = typed_end(r, ev, t, p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, false,
@@ -280,17 +280,20 @@ static int read_drv3d(struct hrr_replay *r, struct hrr_event *ev, const struct t
 	c->depth = p->Depth;
 	c->spitch = p->srcPitch != 0 ? p->srcPitch : c->width;
 	c->dpitch = p->dstPitch != 0 ? p->dstPitch : c->width;
-	/* 32-bit factors: products fit 64 bits, sums are checked by their range in memory */
-	c->sslice = c->spitch * (p->srcHeight != 0 ? p->srcHeight : c->height);
-	c->dslice = c->dpitch * (p->dstHeight != 0 ? p->dstHeight : c->height);
-	unsigned __int128 so = (unsigned __int128)p->srcZ * c->sslice +
-			       (unsigned __int128)p->srcY * c->spitch + p->srcXInBytes + s;
-	unsigned __int128 d0 = (unsigned __int128)p->dstZ * c->dslice +
-			       (unsigned __int128)p->dstY * c->dpitch + p->dstXInBytes + d;
-	if (so > UINT64_MAX || d0 > UINT64_MAX)
+	uint64_t so, d0, a;
+	if (__builtin_mul_overflow(c->spitch, p->srcHeight != 0 ? p->srcHeight : c->height,
+				   &c->sslice) ||
+	    __builtin_mul_overflow(c->dpitch, p->dstHeight != 0 ? p->dstHeight : c->height,
+				   &c->dslice) ||
+	    __builtin_mul_overflow(p->srcZ, c->sslice, &so) ||
+	    __builtin_mul_overflow(p->srcY, c->spitch, &a) || __builtin_add_overflow(so, a, &so) ||
+	    __builtin_add_overflow(so, p->srcXInBytes, &so) ||
+	    __builtin_add_overflow(so, s, &c->src) ||
+	    __builtin_mul_overflow(p->dstZ, c->dslice, &d0) ||
+	    __builtin_mul_overflow(p->dstY, c->dpitch, &a) || __builtin_add_overflow(d0, a, &d0) ||
+	    __builtin_add_overflow(d0, p->dstXInBytes, &d0) ||
+	    __builtin_add_overflow(d0, d, &c->dst))
 		return hrr_fail(r, "the box is larger than memory");
-	c->src = (uint64_t)so;
-	c->dst = (uint64_t)d0;
 	return 0;
 }
 
@@ -324,12 +327,15 @@ static void box_2d(struct hip_Memcpy2D *p, const struct hrr_copy *c, const struc
 	p->Height = c->height;
 }
 
-static int box_drv3d(struct hrr_replay *r, struct HIP_MEMCPY3D *p, const struct hrr_copy *c,
-		     const struct hrr_copy_ends *e, const struct types *t)
+/* narrow: the call counts in 32 bits. */
+static int box_drv3d(struct hrr_replay *r, struct HIP_MEMCPY3D_size *p, const struct hrr_copy *c,
+		     const struct hrr_copy_ends *e, const struct types *t, bool narrow)
 {
-	struct HIP_MEMCPY3D old = *p;
+	struct HIP_MEMCPY3D_size old = *p;
 
-	if (e->spitch > UINT32_MAX || e->dpitch > UINT32_MAX)
+	if (narrow &&
+	    ((e->spitch | e->dpitch | c->width | c->height | c->depth) > UINT32_MAX ||
+	     e->sslice / (e->spitch | 1) > UINT32_MAX || e->dslice / (e->dpitch | 1) > UINT32_MAX))
 		return hrr_fail(r, "the box is larger than the call can say");
 	memset(p, 0, sizeof *p);
 	p->srcMemoryType = c->src_array != 0 ? t->array : c->dev_src ? t->device : t->host;
@@ -341,8 +347,8 @@ static int box_drv3d(struct hrr_replay *r, struct HIP_MEMCPY3D *p, const struct 
 	} else {
 		p->srcHost = c->dev_src ? NULL : (void *)(uintptr_t)e->src;
 		p->srcDevice = c->dev_src ? (void *)(uintptr_t)e->src : NULL;
-		p->srcPitch = (unsigned)e->spitch;
-		p->srcHeight = (unsigned)(e->spitch != 0 ? e->sslice / e->spitch : c->height);
+		p->srcPitch = e->spitch;
+		p->srcHeight = (e->spitch != 0 ? e->sslice / e->spitch : c->height);
 	}
 	p->dstMemoryType = c->dst_array != 0 ? t->array : c->dev_dst ? t->device : t->host;
 	if (c->dst_array != 0) {
@@ -353,12 +359,12 @@ static int box_drv3d(struct hrr_replay *r, struct HIP_MEMCPY3D *p, const struct 
 	} else {
 		p->dstHost = c->dev_dst ? NULL : (void *)(uintptr_t)e->dst;
 		p->dstDevice = c->dev_dst ? (void *)(uintptr_t)e->dst : NULL;
-		p->dstPitch = (unsigned)e->dpitch;
-		p->dstHeight = (unsigned)(e->dpitch != 0 ? e->dslice / e->dpitch : c->height);
+		p->dstPitch = e->dpitch;
+		p->dstHeight = (e->dpitch != 0 ? e->dslice / e->dpitch : c->height);
 	}
-	p->WidthInBytes = (unsigned)c->width;
-	p->Height = (unsigned)c->height;
-	p->Depth = (unsigned)c->depth;
+	p->WidthInBytes = c->width;
+	p->Height = c->height;
+	p->Depth = c->depth;
 	return 0;
 }
 
@@ -370,6 +376,8 @@ int hrr_do_copy_param(struct hrr_replay *r, struct hrr_event *ev)
 	enum hrr_api api = sibling(ev->api, &spt, &wait);
 	const char *type = ev->row->params[0].st != NULL ? ev->row->params[0].st->name : "";
 	void *box = (void *)(uintptr_t)ev->w[0];
+	const struct hrr_struct *st = hrr_struct_at(ev->row->params[0].st, r->hip->layout);
+	struct HIP_MEMCPY3D_size wide = {0}; /* whatever the run time's layout is */
 	bool is_parms = strcmp(type, "hipMemcpy3DParms") == 0;
 	bool is_2d = strcmp(type, "hip_Memcpy2D") == 0;
 
@@ -378,18 +386,19 @@ int hrr_do_copy_param(struct hrr_replay *r, struct hrr_event *ev)
 	c.async = !wait && hrr_api_param(ev->api, "stream", 6) >= 0;
 	struct types t = memory_types(r);
 	int rc = copy_stream(r, ev, &c, spt);
+	if (!is_parms && !is_2d)
+		hrr_struct_convert(ev->row->params[0].st->later, &wide, st, box);
 	if (rc == 0)
 		rc = is_parms ? hrr_copy_read3d(r, ev, box, &c)
 		     : is_2d  ? read_2d(r, ev, &t, box, &c)
-			      : read_drv3d(r, ev, &t, box, &c);
+			      : read_drv3d(r, ev, &t, &wide, &c);
 	if (rc < 0)
 		return rc;
 	if (is_2d)
 		type_ends(&c, ((struct hip_Memcpy2D *)box)->srcMemoryType,
 			  ((struct hip_Memcpy2D *)box)->dstMemoryType, &t);
 	else if (!is_parms)
-		type_ends(&c, ((struct HIP_MEMCPY3D *)box)->srcMemoryType,
-			  ((struct HIP_MEMCPY3D *)box)->dstMemoryType, &t);
+		type_ends(&c, wide.srcMemoryType, wide.dstMemoryType, &t);
 	struct hrr_graph *g = hrr_capture_of(r, c.key);
 	rc = hrr_copy_resolve(r, ev, &c, g, &e);
 	if (rc < 0)
@@ -399,12 +408,14 @@ int hrr_do_copy_param(struct hrr_replay *r, struct hrr_event *ev)
 	else if (is_2d)
 		box_2d(box, &c, &e, &t);
 	else
-		rc = box_drv3d(r, box, &c, &e, &t);
+		rc = box_drv3d(r, &wide, &c, &e, &t, st->later != NULL);
 	if (rc < 0) {
 		if (e.blob.data != NULL)
 			hrr_blob_release(&e.blob);
 		return rc;
 	}
+	if (!is_parms && !is_2d)
+		hrr_struct_convert(st, box, ev->row->params[0].st->later, &wide);
 	ev->live[0] = HRR_P(box);
 	put(ev, api, "stream", c.stream);
 	if (g == NULL)

@@ -12,16 +12,29 @@
  * elsewhere is given back and kept without access, so that nothing else gets its numbers.
  */
 
+/* Device memory, as the run time's layout has it; at most sizeof box. */
+struct prop_box {
+	uint64_t words[8];
+};
+static void device_prop(struct hrr_replay *r, struct prop_box *box, int device)
+{
+	const struct hrr_struct *st =
+	    hrr_struct_at(hrr_api_table[HRR_API_hipMemCreate].params[2].st, r->hip->layout);
+
+	*box = (struct prop_box){0};
+	hrr_field_set(st, box, "type", hipMemAllocationTypePinned);
+	hrr_field_set(st, box, "location.type", hipMemLocationTypeDevice);
+	hrr_field_set(st, box, "location.id", (uint64_t)device);
+}
+
 static uint64_t granule_of(struct hrr_replay *r, struct hrr_place *p)
 {
-	struct hipMemAllocationProp prop = {0};
+	struct prop_box prop;
 	size_t g = 0;
 
 	if (p->granule != 0)
 		return p->granule;
-	prop.type = hipMemAllocationTypePinned;
-	prop.location.type = hipMemLocationTypeDevice;
-	prop.location.id = r->device;
+	device_prop(r, &prop, r->device);
 	int64_t e = HRR_CALL(r, hipMemGetAllocationGranularity, HRR_P(&g), HRR_P(&prop),
 			     hipMemAllocationGranularityMinimum);
 	if (e != hipSuccess || g == 0 || (g & (g - 1)) != 0 || g > HRR_SPAN_ROUND)
@@ -137,15 +150,13 @@ static void chunk_free(struct hrr_replay *r, struct hrr_chunk *c)
 
 static struct hrr_chunk *chunk_new(struct hrr_replay *r, uint64_t base, uint64_t size, int device)
 {
-	struct hipMemAllocationProp prop = {0};
+	struct prop_box prop;
 	struct hrr_chunk *c = calloc(1, sizeof *c);
 
 	if (c == NULL)
 		return NULL;
 	*c = (struct hrr_chunk){.base = base, .size = size, .device = device};
-	prop.type = hipMemAllocationTypePinned;
-	prop.location.type = hipMemLocationTypeDevice;
-	prop.location.id = device;
+	device_prop(r, &prop, device);
 	if (HRR_CALL(r, hipMemCreate, HRR_P(&c->handle), size, HRR_P(&prop), 0) != hipSuccess)
 		goto fail;
 	if (HRR_CALL(r, hipMemMap, base, size, 0, c->handle, 0) != hipSuccess)

@@ -11,6 +11,7 @@
 
 static void *lib;
 static char *hsaco;
+static int major;
 
 static void *fn(const char *name)
 {
@@ -175,17 +176,17 @@ static int array(void)
 				 .WidthInBytes = row,
 				 .Height = 4};
 	CHECK(HIP(hipMemcpyParam2D)(&x));
-	struct HIP_MEMCPY3D y = {.srcMemoryType = hipMemoryTypeArray_7,
-				 .srcArray = a,
-				 .srcY = 4,
-				 .dstMemoryType = hipMemoryTypeHost_7,
-				 .dstHost = w + 4 * W,
-				 .dstPitch = (unsigned)row,
-				 .dstHeight = 4,
-				 .WidthInBytes = (unsigned)row,
-				 .Height = 4,
-				 .Depth = 1};
-	CHECK(HIP(hipDrvMemcpy3D)(&y));
+	struct HIP_MEMCPY3D_size y = {.srcMemoryType = hipMemoryTypeArray_7,
+				      .srcArray = a,
+				      .srcY = 4,
+				      .dstMemoryType = hipMemoryTypeHost_7,
+				      .dstHost = w + 4 * W,
+				      .dstPitch = row,
+				      .dstHeight = 4,
+				      .WidthInBytes = row,
+				      .Height = 4,
+				      .Depth = 1};
+	CHECK(HIP(hipDrvMemcpy3D)((struct HIP_MEMCPY3D *)(void *)&y));
 	if (!is(w, 1))
 		return 1;
 	/* Lines of bytes. */
@@ -200,16 +201,108 @@ static int array(void)
 	return is(pinned, 1) && is(w, 1) ? 0 : 1;
 }
 
+/* Structures whose layout or values are not the same in every major; the same calls in each. */
+static int layouts(void)
+{
+	struct hipMemAllocationProp old = {.type = hipMemAllocationTypePinned,
+					   .location = {hipMemLocationTypeDevice, 0},
+					   .usage = 3},
+				    *prop = &old;
+	struct hipMemAllocationProp_53 new = {.type = hipMemAllocationTypePinned,
+					      .location = {hipMemLocationTypeDevice, 0},
+					      .usage = 3};
+	struct hipMemAccessDesc rw = {{hipMemLocationTypeDevice, 0},
+				      hipMemAccessFlagsProtReadWrite};
+	struct hipMemPoolProps pool_props = {.allocType = hipMemAllocationTypePinned,
+					     .location = {hipMemLocationTypeDevice, 0}};
+	struct hipPointerAttribute_t attr;
+	static unsigned char properties[4096];
+	float v[N], w[N];
+	hipMemGenericAllocationHandle_t h;
+	hipMemPool_t pool;
+	size_t g = 0, row = N / 4 * sizeof(float);
+	void *p;
+
+	if (major >= 6) /* our run time of 5 is 5.2 */
+		prop = (struct hipMemAllocationProp *)(void *)&new;
+	CHECK(HIP(hipMemGetAllocationGranularity)(&g, prop, hipMemAllocationGranularityMinimum));
+	CHECK(HIP(hipMemCreate)(&h, g, prop, 0));
+	CHECK(HIP(hipMemGetAllocationPropertiesFromHandle)(prop, h));
+	CHECK(HIP(hipMemAddressReserve)(&p, g, 0, NULL, 0));
+	CHECK(HIP(hipMemMap)(p, g, 0, h, 0));
+	CHECK(HIP(hipMemSetAccess)(p, g, &rw, 1));
+	CHECK(HIP(hipPointerGetAttributes)(&attr, p));
+	CHECK(HIP(hipMemPoolCreate)(&pool, &pool_props));
+	CHECK(HIP(hipMemPoolDestroy)(pool));
+	if (major < 6)
+		CHECK(HIP(hipGetDeviceProperties)((void *)properties, 0));
+	else
+		CHECK(HIP(hipGetDevicePropertiesR0600)((void *)properties, 0));
+	struct HIP_MEMCPY3D_size to = {
+	    .srcMemoryType = major < 6 ? hipMemoryTypeHost_5 : hipMemoryTypeHost_6,
+	    .srcHost = numbers(v),
+	    .srcPitch = row,
+	    .srcHeight = 4,
+	    .dstMemoryType = major < 6 ? hipMemoryTypeDevice_5 : hipMemoryTypeDevice_6,
+	    .dstDevice = p,
+	    .dstPitch = row,
+	    .dstHeight = 4,
+	    .WidthInBytes = row,
+	    .Height = 4,
+	    .Depth = 1};
+	struct HIP_MEMCPY3D_size from = {.srcMemoryType = to.dstMemoryType,
+					 .srcDevice = p,
+					 .srcPitch = row,
+					 .srcHeight = 4,
+					 .dstMemoryType = to.srcMemoryType,
+					 .dstHost = w,
+					 .dstPitch = row,
+					 .dstHeight = 4,
+					 .WidthInBytes = row,
+					 .Height = 4,
+					 .Depth = 1};
+	struct HIP_MEMCPY3D to5 = {.srcMemoryType = to.srcMemoryType,
+				   .srcHost = v,
+				   .srcPitch = (unsigned)row,
+				   .srcHeight = 4,
+				   .dstMemoryType = to.dstMemoryType,
+				   .dstDevice = p,
+				   .dstPitch = (unsigned)row,
+				   .dstHeight = 4,
+				   .WidthInBytes = (unsigned)row,
+				   .Height = 4,
+				   .Depth = 1};
+	struct HIP_MEMCPY3D from5 = {.srcMemoryType = to.dstMemoryType,
+				     .srcDevice = p,
+				     .srcPitch = (unsigned)row,
+				     .srcHeight = 4,
+				     .dstMemoryType = to.srcMemoryType,
+				     .dstHost = w,
+				     .dstPitch = (unsigned)row,
+				     .dstHeight = 4,
+				     .WidthInBytes = (unsigned)row,
+				     .Height = 4,
+				     .Depth = 1};
+	CHECK(HIP(hipDrvMemcpy3D)(major < 6 ? &to5 : (struct HIP_MEMCPY3D *)(void *)&to));
+	CHECK(HIP(hipDrvMemcpy3D)(major < 6 ? &from5 : (struct HIP_MEMCPY3D *)(void *)&from));
+	CHECK(HIP(hipMemUnmap)(p, g));
+	CHECK(HIP(hipMemAddressFree)(p, g));
+	CHECK(HIP(hipMemRelease)(h));
+	return is(w, 1) ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} subjects[] = {{"launch", launch}, {"aside", aside}, {"array", array}};
+	} subjects[] = {
+	    {"launch", launch}, {"aside", aside}, {"array", array}, {"layouts", layouts}};
 
 	if (argc < 4)
 		return 2;
 	hsaco = argv[2];
+	major = atoi(strstr(argv[1], ".so.") != NULL ? strstr(argv[1], ".so.") + 4 : "5");
 	lib = dlopen(argv[1], RTLD_NOW);
 	if (lib == NULL) {
 		fprintf(stderr, "late: %s\n", dlerror());

@@ -2,6 +2,7 @@
 
 #include "lib/emu/runtime/array.h"
 #include "lib/emu/runtime/module.h"
+#include "lib/hip/table.h"
 
 static uint64_t A(const void *p)
 {
@@ -315,13 +316,17 @@ hipError_t emu_hipDrvMemcpy2DUnaligned(struct hip_Memcpy2D *pCopy)
 	return emu_ret(param_2d(HRR_API_hipDrvMemcpy2DUnaligned, pCopy, NULL));
 }
 
-static hipError_t param_3d(enum hrr_api api, const struct HIP_MEMCPY3D *p, hipStream_t stream)
+/* Its layout is another from HIP 6 on. */
+static hipError_t param_3d(enum hrr_api api, const struct HIP_MEMCPY3D *box, hipStream_t stream)
 {
+	const struct hrr_struct *st = hrr_api_table[HRR_API_hipDrvMemcpy3D].params[0].st;
+	struct HIP_MEMCPY3D_size wide = {0}, *p = &wide;
 	struct copy_op c = {.use_2d = true};
 	struct stream *s;
 
-	if (p == NULL)
+	if (box == NULL)
 		return hipErrorInvalidValue;
+	hrr_struct_convert(st->later, p, hrr_struct_at(st, 10 * rt.major), box);
 	rt_lock();
 	hipError_t e = param_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray,
 				 p->srcPitch, p->srcHeight, &c.src, &c.spitch, &c.sslice);
