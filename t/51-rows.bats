@@ -81,6 +81,9 @@ late() {
 	done
 	err_has "6 outputs compared, all exact"
 	[ "$(events | jq -c 'select(.api=="hipMemcpy3D")|[.dir,(.blobs.src|length)]')" = '["h2d",39]' ]
+	run_sep hrr-play -d "$BUILD/lib/hrr/emu/libamdhip64.so.7" a.hrr
+	status_is 0
+	err_has "Placement : 1 at the recorded address, 0 elsewhere"
 	# An array of the archive that was never made is no array here.
 	sed -i '/"hipMallocArray"/d' a.hrr/pid-*/events.jsonl
 	run_sep hrr-play -k -d emu a.hrr

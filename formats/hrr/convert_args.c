@@ -245,6 +245,7 @@ int hrr_put_struct(struct hrr_convert *c, const struct hrr_struct *st, const uns
 {
 	struct hrr_buf *b = &c->out;
 
+	st = hrr_struct_at(st, 10 * c->major);
 	if (st->n == 0) /* opaque: an inter-process handle */
 		return hrr_json_put_hex(b, bytes, st->size);
 	if (hrr_buf_addc(b, '{') < 0)

@@ -139,6 +139,7 @@ int hrr_out_struct(struct out_process *p, const struct hrr_json *j, int node,
 	struct hrr_buf b = {0};
 	int rc = 0;
 
+	st = hrr_struct_at(st, 10 * p->major);
 	if (j->nodes[node].type == HRR_JSON_STRING) { /* opaque */
 		rc = hrr_out_hex(j, node, st->size, &b);
 		if (rc == 0)
