@@ -340,6 +340,12 @@ static void show_progress(void *self, uint64_t files, uint64_t of)
 	tool_progress(self, files, of);
 }
 
+static void show_bytes(void *self, uint64_t bytes, uint64_t of)
+{
+	(void)self;
+	tool_progress("MiB of blobs", bytes >> 20, of >> 20);
+}
+
 /* --- what remains at the end --- */
 
 static int end_verify(struct cat *c, bool whole_stream)
@@ -558,7 +564,10 @@ int main(int argc, char **argv)
 					      .demangle = names ? demangle : NULL};
 	if (mode == OPT_INFO && (c.info = hrr_info_new()) == NULL)
 		tool_no_memory();
-	if (mode == OPT_VERIFY && (c.verify = hrr_verify_new()) == NULL)
+	const bool whole_stream = filter.n_selectors == 0 && filter.first == 0 && last == 0 &&
+				  slice == NULL && opt.pid < 0;
+	const struct hrr_verify_options verify = {.all = whole_stream, .progress = show_bytes};
+	if (mode == OPT_VERIFY && (c.verify = hrr_verify_new(&verify)) == NULL)
 		tool_no_memory();
 	if (mode == OPT_TEXT || mode == OPT_CSV || mode == OPT_TIMELINE) {
 		c.view = hrr_view_new(mode == OPT_TEXT	? HRR_VIEW_TEXT
@@ -597,9 +606,7 @@ int main(int argc, char **argv)
 		hrr_source_heads_only(c.src, !hrr_filter_heads_only(c.filter));
 	cat(&c);
 
-	int code = end(&c, export.redact,
-		       filter.n_selectors == 0 && filter.first == 0 && last == 0 && slice == NULL &&
-			   opt.pid < 0);
+	int code = end(&c, export.redact, whole_stream);
 	if (c.info != NULL) {
 		c.line.len = 0;
 		if (hrr_info_text(c.info, c.src, c.operand, view.demangle, NULL, &c.line) < 0)

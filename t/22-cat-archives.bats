@@ -38,6 +38,36 @@ blob xxh128:$id is orphaned: nothing names it
 2 blobs, 0 bytes: 1 missing, 2 damaged, 1 orphaned, 3 records broken; stream complete"
 }
 
+@test "cat --verify: orphans in an upstream archive" {
+	hrr-cat -q -o up --format hrr8 small 2>/dev/null
+	run_sep hrr-cat --verify up
+	status_is 0
+	h=0123456789abcdef0123456789abcdef
+	mkdir -p up/pid-4242/blobs/01 up/pid-4242/code_objects
+	printf stray >up/pid-4242/blobs/01/$h.blob
+	printf stray >up/pid-4242/code_objects/${h/0/f}.hsaco
+	run_sep hrr-cat --verify up
+	status_is 1
+	out_has "blob blobs/01/$h.blob is orphaned: nothing names it"
+	out_has "blob code_objects/${h/0/f}.hsaco is orphaned: nothing names it"
+	out_has ' 2 orphaned'
+	# Of a part of the stream it cannot be known what nothing names.
+	run_sep hrr-cat --verify -e @copy up
+	out_lacks orphaned:
+}
+
+@test "cat --verify: progress on a terminal, none elsewhere" {
+	need_cmd script
+	head -c 3000000 /dev/zero >zeros
+	id=$(xxhsum -H2 <zeros | cut -d' ' -f1)
+	mkdir -p small/blobs/${id:0:2}
+	mv zeros small/blobs/${id:0:2}/$id
+	run_sep script -qec 'hrr-cat --verify small' /dev/null
+	out_has 'hrr-cat: MiB of blobs 0 of 2'
+	run_sep script -qec 'hrr-cat -q --verify small' /dev/null
+	out_lacks 'MiB'
+}
+
 @test "cat --verify: a stream that is cut is found too" {
 	sed -i '$d' $S/events.jsonl
 	run_sep hrr-cat --verify small
@@ -116,6 +146,18 @@ blob xxh128:$id is orphaned: nothing names it
 	run_sep hrr-cat --unpack -o tarred.hrr tarred
 	status_is 0
 	diff -r small tarred.hrr
+}
+
+@test "cat: a packed archive is no stream, and what to do is said" {
+	hrr-cat --pack small >small.pack
+	run_sep hrr-cat small.pack
+	status_is 2
+	no_out
+	err_is 'hrr-cat: small.pack: a packed archive: unpack it first (hrr-cat --unpack)'
+	zstd -q -d -c <small.pack >small.tar
+	run_sep hrr-cat - <small.tar
+	status_is 2
+	err_is 'hrr-cat: -: a packed archive: unpack it first (hrr-cat --unpack)'
 }
 
 @test "cat --unpack: appears whole or not at all" {

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/store/file.h"
+
 #define SCAN_DEPTH 4
-#define MAP_ABOVE ((size_t)1 << 20) /* smaller blobs are read, larger ones mapped */
 
 struct hrr_up_blobs {
 	char dir[PATH_MAX];
@@ -499,27 +499,17 @@ static int look_up(struct hrr_up_blobs *s, const struct hrr_id *id, struct hrr_u
 	return *ret == NULL ? -ENOENT : 0;
 }
 
-/* All of an open file into memory: a private mapping, or read. */
+/* All of an open file into memory. */
 static int take(int fd, uint64_t size, struct hrr_blob *ret)
 {
-	if (size > MAP_ABOVE) {
-		void *p = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (p == MAP_FAILED)
-			return -errno;
-		*ret =
-		    (struct hrr_blob){.data = p, .len = (size_t)size, .owned = p, .mapped = true};
-		return 0;
-	}
 	unsigned char *p = malloc(size > 0 ? (size_t)size : 1);
+
 	if (p == NULL)
 		return -ENOMEM;
-	for (size_t n = 0; n < size;) {
-		ssize_t got = read_some(fd, p + n, (size_t)size - n);
-		if (got <= 0) {
-			free(p);
-			return got < 0 ? (int)got : -EBADMSG;
-		}
-		n += (size_t)got;
+	int rc = hrr_read_exactly(fd, p, (size_t)size);
+	if (rc < 0) {
+		free(p);
+		return rc == -ENODATA ? -EBADMSG : rc;
 	}
 	*ret = (struct hrr_blob){.data = p, .len = (size_t)size, .owned = p};
 	return 0;
@@ -541,6 +531,20 @@ static int take_rect(struct hrr_up_blobs *s, int fd, const struct hrr_up_blob *x
 	return 0;
 }
 
+static int is_there(const struct hrr_up_blob *x, struct hrr_diag *diag)
+{
+	char h[HRR_FNV_HEX + 1];
+
+	hrr_fnv_text(x->name, h);
+	if (x->state == HRR_UP_MISSING)
+		return hrr_diag_set(diag, -ENOENT, "blob %s.blob is missing", h);
+	if (x->state == HRR_UP_DAMAGED)
+		return hrr_diag_set(diag, -EBADMSG,
+				    "blob %s.%s is damaged: its bytes are not what its name says",
+				    h, x->code ? "hsaco" : "blob");
+	return 0;
+}
+
 int hrr_up_blobs_get(void *self, const struct hrr_id *id, uint64_t max, struct hrr_blob *ret,
 		     struct hrr_diag *diag)
 {
@@ -555,12 +559,9 @@ int hrr_up_blobs_get(void *self, const struct hrr_id *id, uint64_t max, struct h
 		return hrr_diag_set(diag, rc, "blob %s is missing", text);
 	hrr_fnv_text(x->name, h);
 	const char *end = x->code ? "hsaco" : "blob";
-	if (x->state == HRR_UP_MISSING)
-		return hrr_diag_set(diag, -ENOENT, "blob %s.blob is missing", h);
-	if (x->state == HRR_UP_DAMAGED)
-		return hrr_diag_set(diag, -EBADMSG,
-				    "blob %s.%s is damaged: its bytes are not what its name says",
-				    h, end);
+	rc = is_there(x, diag);
+	if (rc < 0)
+		return rc;
 	if (x->size > (max != 0 ? max : HRR_BLOB_MAX))
 		return hrr_diag_set(diag, -EFBIG, "blob %s.%s has %llu bytes, more than %llu", h,
 				    end, (unsigned long long)x->size, (unsigned long long)max);
@@ -578,6 +579,40 @@ int hrr_up_blobs_get(void *self, const struct hrr_id *id, uint64_t max, struct h
 		return hrr_diag_set(diag, -EBADMSG, "blob %s.%s is damaged: it changed", h, end);
 	}
 	return 0;
+}
+
+/* Its file was read when its name was met: what was found then holds. */
+int hrr_up_blobs_check(void *self, const struct hrr_id *id, uint64_t *ret_size,
+		       struct hrr_diag *diag)
+{
+	struct hrr_up_blob *x;
+	int rc = look_up(self, id, &x);
+
+	if (rc < 0)
+		return hrr_diag_set(diag, rc, "blob is missing");
+	rc = is_there(x, diag);
+	if (rc == 0)
+		*ret_size = x->size;
+	return rc;
+}
+
+int hrr_up_blobs_orphans(void *self, int (*found)(void *to, const char *name), void *to,
+			 struct hrr_diag *diag)
+{
+	struct hrr_up_blobs *s = self;
+	const struct hrr_up_blob *x = NULL;
+	int rc;
+
+	for (size_t i = 0; (rc = hrr_up_blobs_each(s, i, &x, diag)) > 0; i++) {
+		char path[PATH_MAX + 64];
+		if (x->used)
+			continue;
+		usual_path(s, x, path, sizeof path);
+		rc = found(to, path + strlen(s->dir) + 1);
+		if (rc < 0)
+			return rc;
+	}
+	return rc;
 }
 
 int hrr_up_blobs_size(void *self, const struct hrr_id *id, uint64_t *ret_size)

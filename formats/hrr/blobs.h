@@ -44,6 +44,10 @@ int hrr_up_blobs_each(struct hrr_up_blobs *s, size_t i, const struct hrr_up_blob
 int hrr_up_blobs_get(void *s, const struct hrr_id *id, uint64_t max, struct hrr_blob *ret,
 		     struct hrr_diag *diag);
 int hrr_up_blobs_size(void *s, const struct hrr_id *id, uint64_t *ret_size);
+int hrr_up_blobs_check(void *s, const struct hrr_id *id, uint64_t *ret_size, struct hrr_diag *diag);
+/* As hrr_blob_provider has it; names are paths in the process's folder. */
+int hrr_up_blobs_orphans(void *s, int (*found)(void *to, const char *name), void *to,
+			 struct hrr_diag *diag);
 int hrr_up_blobs_file(void *s, const struct hrr_id *id, char *path, size_t size);
 const char *hrr_up_blobs_path(const struct hrr_up_blobs *s);
 

@@ -103,10 +103,12 @@ static void close_own(void *self)
 	hrr_up_blobs_close(self);
 }
 
-static const struct hrr_blob_provider of_conversion = {hrr_up_blobs_get, hrr_up_blobs_size,
-						       hrr_up_blobs_file, keep},
-				      of_folder = {hrr_up_blobs_get, hrr_up_blobs_size,
-						   hrr_up_blobs_file, close_own};
+static const struct hrr_blob_provider of_conversion = {hrr_up_blobs_get,     hrr_up_blobs_size,
+						       hrr_up_blobs_file,    hrr_up_blobs_check,
+						       hrr_up_blobs_orphans, keep};
+static const struct hrr_blob_provider of_folder = {hrr_up_blobs_get,	 hrr_up_blobs_size,
+						   hrr_up_blobs_file,	 hrr_up_blobs_check,
+						   hrr_up_blobs_orphans, close_own};
 
 /* A stream in a pipe names the process's folder. */
 static int open_blobs(struct hrr_blobs **ret, const char *dir, struct hrr_diag *diag)
@@ -251,7 +253,9 @@ static int up_open(void **ret_self, const char *path, const struct hrr_source_op
 	if (u == NULL)
 		return hrr_diag_set(diag, -ENOMEM, "out of memory");
 	snprintf(u->operand, sizeof u->operand, "%s", path);
-	rc = list(u, path, diag);
+	for (size_t n = strlen(u->operand); n > 1 && u->operand[n - 1] == '/'; n--)
+		u->operand[n - 1] = '\0'; /* no "//" in messages */
+	rc = list(u, u->operand, diag);
 	if (rc == 0 && opt->pid >= 0)
 		rc = choose(u, opt->pid, diag);
 	for (size_t i = 0; rc == 0 && i < u->n; i++)

@@ -1,49 +1,16 @@
-#include "lib/store/blob.h"
+#include "lib/store/blob_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base/idmap.h"
 #include "lib/store/file.h"
 
-#define MAP_FROM ((size_t)64 << 10) /* smaller blobs are read */
 #define PIECE ((size_t)1 << 20)
-#define MAX_CHECKED ((size_t)1 << 20) /* ids remembered as checked: 32 MiB at most */
-
-struct hrr_blobs {
-	const struct hrr_blob_provider *provider; /* or dir */
-	void *self;
-	int dir;
-	char *path;
-	pthread_mutex_t lock; /* over checked */
-	struct hrr_idmap checked;
-};
-
-/* --- ids whose file was found good --- */
-
-static bool is_checked(struct hrr_blobs *s, const struct hrr_id *id)
-{
-	pthread_mutex_lock(&s->lock);
-	bool is = hrr_idmap_get(&s->checked, id) != NULL;
-	pthread_mutex_unlock(&s->lock);
-	return is;
-}
-
-/* Only saves work: running out of memory here is no failure. */
-static void set_checked(struct hrr_blobs *s, const struct hrr_id *id)
-{
-	pthread_mutex_lock(&s->lock);
-	if (s->checked.n < MAX_CHECKED)
-		(void)hrr_idmap_add(&s->checked, id, 0);
-	pthread_mutex_unlock(&s->lock);
-}
 
 /* --- names --- */
 
@@ -59,7 +26,7 @@ static void name_of(const struct hrr_id *id, char name[NAME_SIZE])
 	memcpy(name + 3, text + 7, HRR_ID_HEX + 1);
 }
 
-static int say(struct hrr_diag *diag, int err, const struct hrr_id *id, const char *what)
+int hrr_blobs_say(struct hrr_diag *diag, int err, const struct hrr_id *id, const char *what)
 {
 	char text[HRR_ID_TEXT + 1];
 
@@ -67,7 +34,7 @@ static int say(struct hrr_diag *diag, int err, const struct hrr_id *id, const ch
 	return hrr_diag_set(diag, err, "blob %s %s", text, what);
 }
 
-static int say_errno(struct hrr_diag *diag, int err, const struct hrr_id *id, const char *what)
+int hrr_blobs_say_errno(struct hrr_diag *diag, int err, const struct hrr_id *id, const char *what)
 {
 	char text[HRR_ID_TEXT + 1];
 
@@ -86,7 +53,7 @@ static int open_folder(struct hrr_blobs *s, const char *name, bool create)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_blob(struct hrr_blobs *s, const struct hrr_id *id, struct stat *ret_st)
+int hrr_blobs_open_file(struct hrr_blobs *s, const struct hrr_id *id, struct stat *ret_st)
 {
 	char name[NAME_SIZE];
 	int folder, fd;
@@ -123,12 +90,22 @@ int hrr_blobs_provide(struct hrr_blobs **ret, const char *path,
 		free(s);
 		return -ENOMEM;
 	}
-	pthread_mutex_init(&s->lock, NULL);
 	s->dir = -1;
 	s->provider = provider;
 	s->self = self;
 	*ret = s;
 	return 0;
+}
+
+bool hrr_blobs_is_foreign(const struct hrr_blobs *s)
+{
+	return s->provider != NULL;
+}
+
+int hrr_blobs_orphans(struct hrr_blobs *s, int (*found)(void *to, const char *name), void *to,
+		      struct hrr_diag *diag)
+{
+	return s->provider != NULL ? s->provider->orphans(s->self, found, to, diag) : -ENOSYS;
 }
 
 int hrr_blobs_open(struct hrr_blobs **ret, const char *dir, bool create, struct hrr_diag *diag)
@@ -142,7 +119,6 @@ int hrr_blobs_open(struct hrr_blobs **ret, const char *dir, bool create, struct 
 
 	if (s == NULL)
 		return hrr_diag_set(diag, -ENOMEM, "out of memory");
-	pthread_mutex_init(&s->lock, NULL);
 	s->dir = -1;
 	if (create && mkdir(dir, 0700) < 0 && errno != EEXIST) {
 		rc = hrr_diag_set(diag, -errno, "cannot make blob folder %s: %s", dir,
@@ -176,8 +152,6 @@ void hrr_blobs_close(struct hrr_blobs *s)
 		s->provider->close(s->self);
 	if (s->dir >= 0)
 		close(s->dir);
-	pthread_mutex_destroy(&s->lock);
-	hrr_idmap_release(&s->checked);
 	free(s->path);
 	free(s);
 }
@@ -205,11 +179,11 @@ static int compare(struct hrr_blobs *s, const struct hrr_id *id, const char *dat
 		   struct hrr_diag *diag)
 {
 	struct stat st;
-	int fd = open_blob(s, id, &st), rc = 0;
+	int fd = hrr_blobs_open_file(s, id, &st), rc = 0;
 	char *piece = NULL;
 
 	if (fd < 0)
-		return say_errno(diag, fd, id, "cannot be compared");
+		return hrr_blobs_say_errno(diag, fd, id, "cannot be compared");
 	if ((uint64_t)st.st_size != len)
 		goto differs;
 	piece = malloc(len < PIECE ? len + 1 : PIECE);
@@ -222,7 +196,7 @@ static int compare(struct hrr_blobs *s, const struct hrr_id *id, const char *dat
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			rc = say_errno(diag, -errno, id, "cannot be compared");
+			rc = hrr_blobs_say_errno(diag, -errno, id, "cannot be compared");
 			goto out;
 		}
 		if (n == 0 || memcmp(piece, data, (size_t)n) != 0)
@@ -232,7 +206,8 @@ static int compare(struct hrr_blobs *s, const struct hrr_id *id, const char *dat
 	}
 	goto out;
 differs:
-	rc = say(diag, -EEXIST, id, "is there with other bytes: damaged, or a hash collision");
+	rc = hrr_blobs_say(diag, -EEXIST, id,
+			   "is there with other bytes: damaged, or a hash collision");
 out:
 	free(piece);
 	close(fd);
@@ -286,7 +261,7 @@ int hrr_blobs_put_as(struct hrr_blobs *s, const void *data, size_t len, const st
 	name_of(id, name);
 	folder = open_folder(s, name, true);
 	if (folder < 0)
-		return say_errno(diag, folder, id, "cannot be stored");
+		return hrr_blobs_say_errno(diag, folder, id, "cannot be stored");
 	rc = -EEXIST;
 	if (!exists(folder, name + 3)) {
 		do {
@@ -305,7 +280,30 @@ int hrr_blobs_put_as(struct hrr_blobs *s, const void *data, size_t len, const st
 	if (rc == -EEXIST)
 		rc = compare(s, id, data, len, diag);
 	else if (rc < 0)
-		return say_errno(diag, rc, id, "cannot be stored");
+		return hrr_blobs_say_errno(diag, rc, id, "cannot be stored");
+	return rc;
+}
+
+static int hash_file(int fd, struct hrr_id *ret)
+{
+	struct hrr_hasher *h = hrr_hasher_new();
+	char *piece = malloc(PIECE);
+	off_t at = 0;
+	ssize_t n = h == NULL || piece == NULL ? -1 : 1;
+
+	errno = ENOMEM;
+	while (n > 0 || (n < 0 && errno == EINTR)) {
+		n = pread(fd, piece, PIECE, at);
+		if (n > 0) {
+			hrr_hasher_add(h, piece, (size_t)n);
+			at += n;
+		}
+	}
+	int rc = n < 0 ? -errno : 0;
+	if (rc == 0)
+		*ret = hrr_hasher_end(h);
+	free(piece);
+	hrr_hasher_free(h);
 	return rc;
 }
 
@@ -314,7 +312,8 @@ int hrr_blobs_put_file(struct hrr_blobs *s, const char *path, struct hrr_id *ret
 {
 	char name[NAME_SIZE];
 	struct stat st;
-	void *data = NULL;
+	struct hrr_id id;
+	char *data = NULL;
 	int fd, folder = -1, rc = 0;
 
 	if (s->provider != NULL)
@@ -328,21 +327,15 @@ int hrr_blobs_put_file(struct hrr_blobs *s, const char *path, struct hrr_id *ret
 		rc = hrr_diag_set(diag, -EINVAL, "cannot take over %s: not a file", path);
 		goto out;
 	}
-	size_t len = (size_t)st.st_size;
-	if (len > 0) {
-		data = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (data == MAP_FAILED) {
-			data = NULL;
-			rc =
-			    hrr_diag_set(diag, -errno, "cannot read %s: %s", path, strerror(errno));
-			goto out;
-		}
+	rc = hash_file(fd, &id);
+	if (rc < 0) {
+		rc = hrr_diag_set(diag, rc, "cannot read %s: %s", path, strerror(-rc));
+		goto out;
 	}
-	struct hrr_id id = hrr_id_of(data, len);
 	name_of(&id, name);
 	folder = open_folder(s, name, true);
 	if (folder < 0) {
-		rc = say_errno(diag, folder, &id, "cannot be stored");
+		rc = hrr_blobs_say_errno(diag, folder, &id, "cannot be stored");
 		goto out;
 	}
 	/* The open file and not the path is linked: it is the one that was hashed. */
@@ -351,16 +344,17 @@ int hrr_blobs_put_file(struct hrr_blobs *s, const char *path, struct hrr_id *ret
 	if (linkat(AT_FDCWD, self, folder, name + 3, AT_SYMLINK_FOLLOW) == 0) {
 		(void)fchmod(fd, 0400); /* mode is a courtesy */
 		*ret_id = id;
-	} else if (errno == EEXIST) {
-		rc = compare(s, &id, data, len, diag);
-		if (rc == 0)
-			*ret_id = id;
-	} else {
-		rc = hrr_blobs_put(s, data, len, ret_id, diag);
+		goto out;
 	}
+	/* It is there already, and put compares; or another file system. */
+	data = malloc((size_t)st.st_size + 1);
+	rc = data == NULL ? -ENOMEM : hrr_read_exactly(fd, data, (size_t)st.st_size);
+	if (rc < 0)
+		rc = hrr_diag_set(diag, rc, "cannot read %s: %s", path, strerror(-rc));
+	else
+		rc = hrr_blobs_put(s, data, (size_t)st.st_size, ret_id, diag);
 out:
-	if (data != NULL)
-		munmap(data, len);
+	free(data);
 	if (folder >= 0)
 		close(folder);
 	if (fd >= 0)
@@ -381,105 +375,4 @@ int hrr_blobs_link(struct hrr_blobs *s, const char *path, const struct hrr_id *i
 		rc = -errno;
 	close(folder);
 	return rc;
-}
-
-/* --- get --- */
-
-int hrr_blobs_size(struct hrr_blobs *s, const struct hrr_id *id, uint64_t *ret_size)
-{
-	struct stat st;
-
-	if (s->provider != NULL)
-		return s->provider->size(s->self, id, ret_size);
-	int fd = open_blob(s, id, &st);
-	if (fd < 0)
-		return fd == -ENOTDIR || fd == -ELOOP ? -ENOENT : fd;
-	close(fd);
-	*ret_size = (uint64_t)st.st_size;
-	return 0;
-}
-
-static int read_blob(int fd, char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = read(fd, data, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return -EBADMSG;
-		data += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
-int hrr_blobs_get(struct hrr_blobs *s, const struct hrr_id *id, uint64_t max, struct hrr_blob *ret,
-		  struct hrr_diag *diag)
-{
-	struct hrr_blob b = {0};
-	struct stat st;
-
-	if (s->provider != NULL)
-		return s->provider->get(s->self, id, max, ret, diag);
-	int fd = open_blob(s, id, &st), rc = 0;
-	if (fd == -ENOENT)
-		return say(diag, -ENOENT, id, "is missing");
-	if (fd == -ELOOP || fd == -ENOTDIR)
-		return say(diag, -EBADMSG, id, "is damaged: a link or folder, not a file");
-	if (fd < 0)
-		return say_errno(diag, fd, id, "cannot be read");
-	if ((uint64_t)st.st_size > (max ? max : HRR_BLOB_MAX)) {
-		rc = say(diag, -EFBIG, id, "is larger than it may be here");
-		goto out;
-	}
-	b.len = (size_t)st.st_size;
-	if (b.len >= MAP_FROM) {
-		void *p = mmap(NULL, b.len, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (p != MAP_FAILED) {
-			b.data = b.owned = p;
-			b.mapped = true;
-		}
-	}
-	if (!b.mapped) {
-		b.data = b.owned = malloc(b.len + 1);
-		if (b.owned == NULL) {
-			rc = hrr_diag_set(diag, -ENOMEM, "out of memory");
-			goto out;
-		}
-		rc = read_blob(fd, b.owned, b.len);
-		if (rc < 0) {
-			rc = say_errno(diag, rc, id, "cannot be read");
-			goto out;
-		}
-	}
-	if (!is_checked(s, id)) {
-		struct hrr_id is = hrr_id_of(b.data, b.len);
-		if (!hrr_id_equal(&is, id)) {
-			char text[HRR_ID_TEXT + 1], what[128];
-			hrr_id_text(&is, text);
-			snprintf(what, sizeof what, "is damaged: its %zu bytes hash to %s", b.len,
-				 text);
-			rc = say(diag, -EBADMSG, id, what);
-			goto out;
-		}
-		set_checked(s, id);
-	}
-out:
-	close(fd);
-	if (rc < 0)
-		hrr_blob_release(&b);
-	else
-		*ret = b;
-	return rc;
-}
-
-void hrr_blob_release(struct hrr_blob *b)
-{
-	if (b->mapped)
-		munmap(b->owned, b->len);
-	else
-		free(b->owned);
-	*b = (struct hrr_blob){0};
 }

@@ -35,10 +35,9 @@ int hrr_blobs_put_file(struct hrr_blobs *s, const char *path, struct hrr_id *ret
 int hrr_blobs_link(struct hrr_blobs *s, const char *path, const struct hrr_id *id);
 
 struct hrr_blob {
-	const void *data; /* private mapping or memory; len bytes */
+	const void *data; /* len bytes, those that were hashed whatever becomes of the file */
 	size_t len;
 	void *owned;
-	bool mapped;
 };
 /*
  * Reads a blob and checks its hash. -ENOENT missing ("blob xxh128:… is missing"),
@@ -47,6 +46,13 @@ struct hrr_blob {
 int hrr_blobs_get(struct hrr_blobs *s, const struct hrr_id *id, uint64_t max, struct hrr_blob *ret,
 		  struct hrr_diag *diag);
 void hrr_blob_release(struct hrr_blob *b);
+/*
+ * Checks a blob's hash and gives its size, without taking memory for it. As hrr_blobs_get.
+ * tell (may be NULL) is told how many bytes were read so far.
+ */
+typedef void hrr_blobs_tell(void *self, uint64_t bytes);
+int hrr_blobs_check(struct hrr_blobs *s, const struct hrr_id *id, uint64_t *ret_size,
+		    hrr_blobs_tell *tell, void *self, struct hrr_diag *diag);
 /* Size of a blob file, not read. -ENOENT. */
 int hrr_blobs_size(struct hrr_blobs *s, const struct hrr_id *id, uint64_t *ret_size);
 /* Path of a blob's file inside the store into path (size bytes). */
@@ -63,8 +69,18 @@ struct hrr_blob_provider {
 		   struct hrr_diag *diag);
 	int (*size)(void *self, const struct hrr_id *id, uint64_t *ret_size);
 	int (*file)(void *self, const struct hrr_id *id, char *path, size_t size);
+	int (*check)(void *self, const struct hrr_id *id, uint64_t *ret_size,
+		     struct hrr_diag *diag);
+	/* Tells found every file that was not met under any id: its name in that format. */
+	int (*orphans)(void *self, int (*found)(void *to, const char *name), void *to,
+		       struct hrr_diag *diag);
 	void (*close)(void *self);
 };
+/* Is it a store in another format? */
+bool hrr_blobs_is_foreign(const struct hrr_blobs *s);
+/* Of a store in another format: hrr_blob_provider's orphans. Ours: -ENOSYS. */
+int hrr_blobs_orphans(struct hrr_blobs *s, int (*found)(void *to, const char *name), void *to,
+		      struct hrr_diag *diag);
 /* path: absolute, for hrr_blobs_path; copied. provider borrowed, self taken. */
 int hrr_blobs_provide(struct hrr_blobs **ret, const char *path,
 		      const struct hrr_blob_provider *provider, void *self);

@@ -49,6 +49,7 @@ static int take_blob(struct hrr_export *x, struct hrr_source *src, uint32_t p,
 	const uint64_t *at = hrr_idmap_get(done, id);
 	struct hrr_blob b;
 	char path[4096];
+	uint64_t len;
 	int rc;
 
 	*ret_id = *id;
@@ -60,16 +61,20 @@ static int take_blob(struct hrr_export *x, struct hrr_source *src, uint32_t p,
 	from = hrr_source_blobs(src, p, diag);
 	if (from == NULL)
 		return -ENXIO;
-	rc = hrr_blobs_get(from, id, 0, &b, diag); /* the hash is checked here */
+	rc = hrr_blobs_check(from, id, &len, NULL, NULL, diag);
 	if (rc < 0)
 		return rc;
-	x->bytes += b.len;
-	if (redact)
-		rc = put_redacted(x, id, b.len, ret_id, diag);
-	else if (hrr_blobs_file(from, id, path, sizeof path) < 0 ||
-		 hrr_blobs_link(to, path, id) < 0)
-		rc = hrr_blobs_put(to, b.data, b.len, ret_id, diag);
-	hrr_blob_release(&b);
+	x->bytes += len;
+	if (redact) {
+		rc = put_redacted(x, id, (size_t)len, ret_id, diag);
+	} else if (hrr_blobs_file(from, id, path, sizeof path) < 0 ||
+		   hrr_blobs_link(to, path, id) < 0) {
+		rc = hrr_blobs_get(from, id, 0, &b, diag);
+		if (rc == 0) {
+			rc = hrr_blobs_put(to, b.data, b.len, ret_id, diag);
+			hrr_blob_release(&b);
+		}
+	}
 	if (rc < 0)
 		return rc;
 	if (hrr_idmap_add(done, id, x->new_ids.len / sizeof *ids) < 0 ||

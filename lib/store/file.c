@@ -27,6 +27,19 @@ int hrr_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
+int hrr_read_exactly(int fd, void *data, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		ssize_t n = pread(fd, (char *)data + at, len - at, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENODATA;
+		at += (size_t)n;
+	}
+	return 0;
+}
+
 void hrr_file_temporary(char *name, size_t size)
 {
 	static atomic_uint counter;

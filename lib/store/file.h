@@ -11,6 +11,8 @@
 
 /* All of data, over interrupts and short writes. Negative errno. */
 int hrr_write_all(int fd, const void *data, size_t len);
+/* len bytes from the start of an open file; -ENODATA where it ends before, -errno. */
+int hrr_read_exactly(int fd, void *data, size_t len);
 /*
  * Writes dirfd/name by a temporary name in the same folder and a rename; what
  * was there before stays until then. -errno with "cannot write NAME: why".

@@ -66,7 +66,7 @@ static int note_call(struct hrr_info *x, struct process *p, const struct hrr_rec
 	int bad = hrr_counts_add(&x->calls, rec->api, rec->api_len, 1);
 
 	p->calls++;
-	if (rec->ret >= 0 && j->nodes[rec->ret].type == HRR_JSON_STRING) {
+	if (hrr_record_failed(rec)) {
 		struct hrr_buf name = {0};
 		p->failed++;
 		bad |= hrr_buf_add(&name, rec->api, rec->api_len);

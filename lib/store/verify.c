@@ -1,34 +1,36 @@
-#include "lib/store/verify.h"
-
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/idmap.h"
-#include "lib/store/file.h"
-
-enum { WHOLE, MISSING, DAMAGED };
+#include "lib/store/verify_private.h"
 
 struct hrr_verify {
-	struct hrr_idmap seen; /* to one of the above */
+	struct hrr_verify_options opt;
+	struct hrr_idmap seen; /* named by the stream: to one of the states */
 	struct hrr_verify_sum sum;
-	struct hrr_buf folders; /* char *: blob folders met, owned */
+	struct hrr_buf folders; /* of struct hrr_verify_folder *: blob folders met, owned */
+	struct hrr_buf foreign; /* of struct hrr_blobs *: stores of other formats met, borrowed */
 };
 
-struct hrr_verify *hrr_verify_new(void)
+struct hrr_verify *hrr_verify_new(const struct hrr_verify_options *opt)
 {
-	return calloc(1, sizeof(struct hrr_verify));
+	struct hrr_verify *v = calloc(1, sizeof *v);
+
+	if (v != NULL && opt != NULL)
+		v->opt = *opt;
+	return v;
 }
 
 void hrr_verify_free(struct hrr_verify *v)
 {
 	if (v == NULL)
 		return;
-	char **folders = (void *)v->folders.data;
-	for (size_t i = 0; i < v->folders.len / sizeof *folders; i++)
-		free(folders[i]);
+	struct hrr_verify_folder **folders = (void *)v->folders.data;
+	for (size_t i = 0; i < v->folders.len / sizeof(void *); i++)
+		hrr_verify_folder_free(folders[i]);
 	hrr_buf_release(&v->folders);
+	hrr_buf_release(&v->foreign);
 	hrr_idmap_release(&v->seen);
 	free(v);
 }
@@ -38,18 +40,65 @@ void hrr_verify_sum(const struct hrr_verify *v, struct hrr_verify_sum *ret)
 	*ret = v->sum;
 }
 
-static int note_folder(struct hrr_verify *v, const char *path)
+static int no_memory(struct hrr_diag *diag)
 {
-	char **folders = (void *)v->folders.data, *copy;
+	return hrr_diag_set(diag, -ENOMEM, "out of memory");
+}
 
-	for (size_t i = 0; i < v->folders.len / sizeof *folders; i++)
-		if (strcmp(folders[i], path) == 0)
+/* What is known of a store: its files were all read when it was met, if that was asked for. */
+static int folder_of(struct hrr_verify *v, struct hrr_blobs *store, struct hrr_verify_folder **ret,
+		     struct hrr_diag *diag)
+{
+	struct hrr_verify_folder **folders = (void *)v->folders.data, *new;
+
+	for (size_t i = 0; i < v->folders.len / sizeof(void *); i++)
+		if (strcmp(hrr_verify_folder_path(folders[i]), hrr_blobs_path(store)) == 0) {
+			*ret = folders[i];
 			return 0;
-	copy = strdup(path);
-	if (copy == NULL || hrr_buf_add(&v->folders, &copy, sizeof copy) < 0) {
-		free(copy);
-		return -ENOMEM;
+		}
+	int rc = hrr_verify_folder_new(&new, store, &v->opt, diag);
+	if (rc < 0)
+		return rc;
+	if (hrr_buf_add(&v->folders, &new, sizeof new) < 0) {
+		hrr_verify_folder_free(new);
+		return no_memory(diag);
 	}
+	*ret = new;
+	return 0;
+}
+
+static int note_foreign(struct hrr_verify *v, struct hrr_blobs *store)
+{
+	struct hrr_blobs **stores = (void *)v->foreign.data;
+
+	for (size_t i = 0; i < v->foreign.len / sizeof *stores; i++)
+		if (stores[i] == store)
+			return 0;
+	return hrr_buf_add(&v->foreign, &store, sizeof store);
+}
+
+static int check(struct hrr_verify *v, struct hrr_blobs *store, const struct hrr_id *id,
+		 uint64_t *ret_state, uint64_t *ret_size, struct hrr_diag *diag)
+{
+	struct hrr_verify_folder *f;
+	int rc;
+
+	*ret_size = 0;
+	if (hrr_blobs_is_foreign(store)) {
+		rc = note_foreign(v, store) < 0 ? no_memory(diag) : 0;
+	} else {
+		rc = folder_of(v, store, &f, diag);
+		if (rc == 0 && hrr_verify_folder_knows(f, id, ret_state, ret_size))
+			return 0;
+	}
+	if (rc < 0)
+		return rc;
+	rc = hrr_blobs_check(store, id, ret_size, NULL, NULL, diag);
+	if (rc < 0 && rc != -ENOENT && rc != -EBADMSG)
+		return rc;
+	*ret_state = rc == 0	     ? HRR_VERIFY_WHOLE
+		     : rc == -ENOENT ? HRR_VERIFY_MISSING
+				     : HRR_VERIFY_DAMAGED;
 	return 0;
 }
 
@@ -57,31 +106,23 @@ static int look(struct hrr_verify *v, struct hrr_source *src, uint32_t p, const 
 		uint64_t *ret_state, struct hrr_diag *diag)
 {
 	const uint64_t *known = hrr_idmap_get(&v->seen, id);
-	struct hrr_blobs *store;
-	struct hrr_blob blob;
+	uint64_t size;
 
 	if (known != NULL) {
 		*ret_state = *known;
 		return 0;
 	}
-	store = hrr_source_blobs(src, p, diag);
+	struct hrr_blobs *store = hrr_source_blobs(src, p, diag);
 	if (store == NULL)
 		return -EIO;
-	int rc = hrr_blobs_get(store, id, 0, &blob, diag);
-	if (rc < 0 && rc != -ENOENT && rc != -EBADMSG)
+	int rc = check(v, store, id, ret_state, &size, diag);
+	if (rc < 0)
 		return rc;
-	*ret_state = rc == 0 ? WHOLE : rc == -ENOENT ? MISSING : DAMAGED;
-	v->sum.missing += rc == -ENOENT;
-	v->sum.damaged += rc == -EBADMSG;
-	v->sum.blobs += rc != -ENOENT;
-	if (rc == 0) {
-		v->sum.bytes += blob.len;
-		hrr_blob_release(&blob);
-	}
-	if (hrr_idmap_add(&v->seen, id, *ret_state) < 0 ||
-	    note_folder(v, hrr_blobs_path(store)) < 0)
-		return hrr_diag_set(diag, -ENOMEM, "out of memory");
-	return 0;
+	v->sum.missing += *ret_state == HRR_VERIFY_MISSING;
+	v->sum.damaged += *ret_state == HRR_VERIFY_DAMAGED;
+	v->sum.blobs += *ret_state != HRR_VERIFY_MISSING;
+	v->sum.bytes += size;
+	return hrr_idmap_add(&v->seen, id, *ret_state) < 0 ? no_memory(diag) : 0;
 }
 
 static int put_masked(struct hrr_buf *b, const char *s, size_t len)
@@ -146,13 +187,13 @@ int hrr_verify_record(struct hrr_verify *v, struct hrr_source *src, const struct
 		int rc = look(v, src, rec->p, &id, &state, diag);
 		if (rc < 0)
 			return rc;
-		if (state == WHOLE)
+		if (state == HRR_VERIFY_WHOLE)
 			continue;
 		broken = true;
 		char text[HRR_ID_TEXT + 1];
 		hrr_id_text(&id, text);
 		int bad = hrr_buf_addf(b, "blob %s is %s: ", text,
-				       state == MISSING ? "missing" : "damaged");
+				       state == HRR_VERIFY_MISSING ? "missing" : "damaged");
 		bad |= put_use(b, rec, (int)i);
 		bad |= hrr_buf_addc(b, '\n');
 		if (bad)
@@ -162,46 +203,54 @@ int hrr_verify_record(struct hrr_verify *v, struct hrr_source *src, const struct
 	return 0;
 }
 
-static int orphans_in(struct hrr_verify *v, const char *folder, const char *two, struct hrr_buf *b)
-{
-	char *path = hrr_path_join(folder, two);
-	DIR *d = path != NULL ? opendir(path) : NULL;
-	int bad = path == NULL ? -ENOMEM : 0;
+/* Where a line per orphan goes. */
+struct orphans {
+	struct hrr_verify *v;
+	struct hrr_buf *b;
+};
 
-	for (struct dirent *e; d != NULL && bad == 0 && (e = readdir(d)) != NULL;) {
-		char text[HRR_ID_TEXT + 1] = "xxh128:";
-		struct hrr_id id;
-		if (strlen(e->d_name) != HRR_ID_HEX || memcmp(e->d_name, two, 2) != 0)
-			continue;
-		memcpy(text + 7, e->d_name, HRR_ID_HEX + 1);
-		if (hrr_id_parse(text, HRR_ID_TEXT, &id) < 0 ||
-		    hrr_idmap_get(&v->seen, &id) != NULL)
-			continue;
-		v->sum.orphaned++;
-		bad = hrr_buf_addf(b, "blob %s is orphaned: nothing names it\n", text);
-	}
-	if (d != NULL)
-		closedir(d);
-	free(path);
-	return bad;
+static int own_orphan(void *self, const struct hrr_id *id)
+{
+	struct orphans *o = self;
+	char text[HRR_ID_TEXT + 1];
+
+	if (hrr_idmap_get(&o->v->seen, id) != NULL)
+		return 0;
+	o->v->sum.orphaned++;
+	hrr_id_text(id, text);
+	return hrr_buf_addf(o->b, "blob %s is orphaned: nothing names it\n", text);
+}
+
+static int foreign_orphan(void *self, const char *name)
+{
+	struct orphans *o = self;
+
+	o->v->sum.orphaned++;
+	int bad = hrr_buf_adds(o->b, "blob ");
+	bad |= put_masked(o->b, name, strlen(name));
+	bad |= hrr_buf_adds(o->b, " is orphaned: nothing names it\n");
+	return bad ? -ENOMEM : 0;
 }
 
 int hrr_verify_orphans(struct hrr_verify *v, struct hrr_source *src, struct hrr_buf *b,
 		       struct hrr_diag *diag)
 {
-	char **folders = (void *)v->folders.data;
-	int bad = 0;
+	struct orphans o = {v, b};
+	struct hrr_verify_folder *f;
+	int rc = 0;
 
 	/* A stream that names no blob may have a folder of them all the same. */
 	const char *first = hrr_source_blobs_path(src, 0);
-	if (first != NULL)
-		bad = note_folder(v, first);
-	folders = (void *)v->folders.data;
-	for (size_t i = 0; bad == 0 && i < v->folders.len / sizeof *folders; i++)
-		for (unsigned k = 0; bad == 0 && k < 256; k++) {
-			static const char hex[] = "0123456789abcdef";
-			const char two[3] = {hex[k >> 4], hex[k & 15], '\0'};
-			bad = orphans_in(v, folders[i], two, b);
-		}
-	return bad ? hrr_diag_set(diag, -ENOMEM, "out of memory") : 0;
+	struct hrr_blobs *store = first != NULL ? hrr_source_blobs(src, 0, NULL) : NULL;
+	if (store != NULL && hrr_blobs_is_foreign(store))
+		rc = note_foreign(v, store) < 0 ? no_memory(diag) : 0;
+	else if (store != NULL)
+		rc = folder_of(v, store, &f, diag);
+	struct hrr_verify_folder **folders = (void *)v->folders.data;
+	for (size_t i = 0; rc == 0 && i < v->folders.len / sizeof(void *); i++)
+		rc = hrr_verify_folder_each(folders[i], own_orphan, &o);
+	struct hrr_blobs **stores = (void *)v->foreign.data;
+	for (size_t i = 0; rc == 0 && i < v->foreign.len / sizeof *stores; i++)
+		rc = hrr_blobs_orphans(stores[i], foreign_orphan, &o, diag);
+	return rc == -ENOMEM ? no_memory(diag) : rc;
 }

@@ -5,7 +5,17 @@
 
 /* Every blob of a stream: is it there and whole, and what breaks where it is not. */
 struct hrr_verify;
-struct hrr_verify *hrr_verify_new(void);
+struct hrr_verify_options {
+	/*
+	 * Read every file of a blob folder when the folder is met, by several threads. For
+	 * whole streams; else blobs are read one by one, as the stream names them.
+	 */
+	bool all;
+	/* Told how many bytes of a folder were read so far; may be NULL. By the calling thread. */
+	void (*progress)(void *self, uint64_t bytes, uint64_t of);
+	void *self;
+};
+struct hrr_verify *hrr_verify_new(const struct hrr_verify_options *opt); /* NULL: no memory */
 void hrr_verify_free(struct hrr_verify *v);
 /*
  * Checks the blobs rec names, each once; every use of a bad one appends a line to b

@@ -147,6 +147,13 @@ static int fill(struct hrr_reader *r, struct hrr_diag *diag)
 	return rc < 0 ? rc : 0;
 }
 
+/* What hrr-cat --pack writes, given where a stream is wanted. */
+static bool is_packed(const struct hrr_reader *r)
+{
+	return r->lineno == 0 && r->from == 0 && r->buf.len >= 512 && r->buf.data[0] != '{' &&
+	       memcmp(r->buf.data + 257, "ustar", 5) == 0;
+}
+
 int hrr_reader_line(struct hrr_reader *r, const char **ret_line, size_t *ret_len,
 		    uint64_t *ret_lineno, bool *ret_cut, struct hrr_diag *diag)
 {
@@ -159,6 +166,11 @@ int hrr_reader_line(struct hrr_reader *r, const char **ret_line, size_t *ret_len
 		if (r->scanned < r->buf.len)
 			nl = memchr(r->buf.data + r->scanned, '\n', r->buf.len - r->scanned);
 		size_t end = nl != NULL ? (size_t)(nl - r->buf.data) : r->buf.len;
+		if (is_packed(r)) {
+			hrr_diag_at(diag, r->name, 0);
+			return hrr_diag_set(diag, -EINVAL,
+					    "a packed archive: unpack it first (hrr-cat --unpack)");
+		}
 		if (end - r->from > HRR_JSON_MAX_LINE) {
 			hrr_diag_at(diag, r->name, r->lineno + 1);
 			return hrr_diag_set(diag, -E2BIG, "line too long: the limit is %zu bytes",

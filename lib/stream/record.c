@@ -304,6 +304,15 @@ int hrr_record_parse(struct hrr_record *rec, const char *line, size_t len, struc
 	return 0;
 }
 
+bool hrr_record_failed(const struct hrr_record *rec)
+{
+	const struct hrr_json *j = &rec->json;
+
+	if (rec->kind != HRR_REC_CALL || rec->ret < 0 || j->nodes[rec->ret].type != HRR_JSON_STRING)
+		return false;
+	return !hrr_is_handle(j->text + j->nodes[rec->ret].off, j->nodes[rec->ret].len);
+}
+
 int64_t hrr_record_node(const struct hrr_record *rec)
 {
 	uint64_t v;
