@@ -33,9 +33,21 @@ seconds() { # CMD...: seconds it took
 	"$@" >/dev/null
 	echo "$from $(date +%s.%N)" | awk '{ printf "%.2f", $2 - $1 }'
 }
-s=$(seconds capture ./calls small 5000000)
-n=$(tail -n 1 a.hrr/pid-*/events.jsonl | sed 's/.*"calls":\([0-9]*\).*/\1/')
-echo "5000000 small calls, recorded and written: $s s, $n in the archive, $(echo "$s" | awk '{ printf "%.2f", 5 / $1 }') M calls/s"
+# What hrr-capture itself used, asked by its child: processor time in ticks, resident kB.
+cat >asking <<'EOF'
+#!/bin/sh
+./calls small 1000000
+rss=$(awk '/^VmRSS/ { print $2 }' /proc/$PPID/status)
+./calls small 10000000
+awk -v rss="$rss" '/^VmRSS/ { print rss, $2 }' /proc/$PPID/status >memory
+cut -d' ' -f14,15 /proc/$PPID/stat >ticks
+EOF
+chmod +x asking
+s=$(seconds capture ./asking)
+n=$(cat a.hrr/pid-*/events.jsonl | grep -c '^{"seq":')
+echo "$n $s $(cat ticks) $(getconf CLK_TCK) $(cat memory)" | awk '{ cpu = ($3 + $4) / $5
+	printf "%d small calls in two processes, all in the archive: %.1f s, hrr-capture used %.2f s of one core, %.2f M calls/s; resident after 1 M calls %d kB, after 11 M %d kB\n",
+		$1, $2, cpu, $1 / cpu / 1e6, $6, $7 }'
 # Time the processor spent, so that neighbours count for less; wall times are in brackets.
 for size in 131072 1048576 16777216 67108864; do
 	p=$(./calls payload 21 $size)
