@@ -70,7 +70,7 @@ pick() { jq -r "$1"; }
 		run_sep hrr-capture -q --arena-size $size -o $size.hrr -- "$STUB/calls" copies 20 1000000
 		status_is 0
 		[ "$(find $size.hrr/blobs -type f | wc -l)" -eq 20 ]
-		for f in $size.hrr/blobs/*/*; do
+		for f in "$size".hrr/blobs/*/*; do
 			[ "$(xxhsum -q -H2 "$f" | cut -d' ' -f1)" = "${f##*/}" ]
 		done
 		events $size.hrr | jq -c 'select(.seq or .output)|[.api,.output,.size,.blob,.blobs.src]' >$size
@@ -135,6 +135,51 @@ pick() { jq -r "$1"; }
 	[ "$(cat code)" = 0 ]
 }
 
+@test "capture: a reader that goes away is said, and counts are not made up" {
+	hrr-capture -o - -b blobs -- "$STUB/calls" small 300000 2>err | head -n 1 >/dev/null
+	[ "$(grep -c 'nobody reads standard output' err)" -eq 1 ]
+	[ "$(wc -l <err)" -eq 1 ]
+}
+
+@test "capture: a limit on the size of files is no signal for the program" {
+	run_sep bash -c "ulimit -f 100; hrr-capture -o a.hrr -- '$STUB/calls' small 100"
+	status_is 0
+	err_has "lost: 100 records"
+	run_sep bash -c "ulimit -f 1100; hrr-capture --arena-size 0 -o b.hrr -- '$STUB/calls' copies 3 3000000"
+	status_is 0
+	err_has "lost: 6 records, 18000000 bytes"
+	[ "$(events b.hrr | grep -c '"output".*"unknown"')" -eq 3 ]
+}
+
+@test "capture: out of descriptors: all is recorded, or it is said and counted" {
+	local n lines failures=0
+	for n in 5 6 7 8 9 10 11 12; do
+		# shellcheck disable=SC2016 # $PPID is hrr-capture
+		N=$n run_sep hrr-capture -o $n.hrr -- \
+			sh -c 'prlimit --nofile=$N:$N --pid $PPID && "$STUB/calls" threads 5'
+		lines=$(cat $n.hrr/pid-*/events.jsonl 2>/dev/null | grep -c '^{"seq":' || true)
+		if [ "$status" -eq 0 ]; then
+			[ "$lines" -eq 320 ]
+		else
+			status_is 125
+			err_has "Too many open files"
+			failures=$((failures + 1))
+			[[ $err != *manifest.json* ]] || continue # not even that
+			err_has "$lines calls and 0 outputs recorded"
+			[ "$(jq -r .state $n.hrr/manifest.json)" = cut ]
+		fi
+	done
+	[ "$failures" -gt 0 ]
+}
+
+@test "capture: signals that were ignored before stay so for the program" {
+	(
+		trap '' HUP
+		exec hrr-capture -q -o a.hrr -- sh -c "kill -HUP \$PPID; kill -HUP \$\$; '$STUB/calls' small 3"
+	)
+	[ "$(events a.hrr | grep -c '^{"seq":')" -eq 3 ]
+}
+
 @test "capture: the exit code is the program's" {
 	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" exit 7
 	status_is 7
@@ -186,7 +231,7 @@ pick() { jq -r "$1"; }
 @test "capture: a program without HIP leaves nothing" {
 	run_sep hrr-capture -o a.hrr -- sh -c 'exit 3'
 	status_is 3
-	err_is "hrr-capture: no HIP call was made: nothing is recorded"
+	err_is "hrr-capture: no HIP call was seen: nothing is recorded"
 	[ ! -e a.hrr ]
 }
 

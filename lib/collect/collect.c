@@ -133,30 +133,33 @@ void fail_output(struct hrr_collect *c, const struct hrr_diag *diag)
 	atomic_store(&c->hub->off, HRR_OFF_READER);
 }
 
-static bool map_ctl(struct process *p)
+/* -EAGAIN: it is not there yet. */
+static int map_ctl(struct process *p)
 {
 	char path[4352];
 	struct stat st;
 
 	process_path(p, "ctl", UINT32_MAX, path, sizeof path);
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int rc = -EAGAIN, fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
-		return false;
+		return errno == ENOENT ? -EAGAIN : -errno;
 	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof *p->ctl) {
 		struct hrr_ctl *ctl =
 		    mmap(NULL, sizeof *ctl, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (ctl != MAP_FAILED) {
+		if (ctl == MAP_FAILED) {
+			rc = -errno;
+		} else {
 			if (atomic_load_explicit(&ctl->magic, memory_order_acquire) ==
 			    HRR_CTL_MAGIC) {
 				p->ctl = ctl;
 				p->ctl_fd = fd;
-				return true;
+				return 0;
 			}
 			munmap(ctl, sizeof *ctl);
 		}
 	}
 	close(fd);
-	return false;
+	return rc;
 }
 
 /* argv and environment of the ctl file as pointers into buf. */
@@ -211,8 +214,14 @@ int process_start(struct process *p)
 	struct hrr_collect *c = p->c;
 	struct hrr_diag diag = {0};
 
-	if (p->ctl == NULL && !map_ctl(p))
+	int rc = p->ctl == NULL ? map_ctl(p) : 0;
+	if (rc < 0) {
+		if (rc != -EAGAIN) {
+			hrr_diag_set(&diag, rc, "cannot take up a process: %s", strerror(-rc));
+			fail_output(c, &diag);
+		}
 		return -EAGAIN;
+	}
 	p->pid = p->ctl->pid;
 	p->pending_last = &p->pending;
 	p->next = 1;
@@ -229,6 +238,7 @@ int process_start(struct process *p)
 	if (c->opt.archive != NULL &&
 	    hrr_archive_process(c->opt.archive, p->pid, p->image, &p->fd, &diag) < 0) {
 		p->fd = -1;
+		p->failed = true;
 		fail_output(c, &diag);
 	}
 	p->started = true;
@@ -285,6 +295,8 @@ void process_flush(struct process *p)
 			p->c->bytes += p->out.len;
 			p->written += p->out.len;
 		}
+	} else if (p->out.len > 0) {
+		p->failed = true; /* another one's stream could not be written: no more of any */
 	}
 	p->out.len = 0;
 	if (p->failed)

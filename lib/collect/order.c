@@ -1,5 +1,6 @@
 #include "lib/collect/private.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,8 +171,13 @@ static void open_rings(struct process *p, uint32_t n)
 			continue;
 		process_path(p, "r", i, path, sizeof path);
 		process_path(p, "s", i, spill, sizeof spill);
-		queue_open(&p->q[i], path, spill,
-			   p->c->recover ? (int)p->slot : -1); /* not there yet: next time */
+		int rc = queue_open(&p->q[i], path, spill, p->c->recover ? (int)p->slot : -1);
+		if (rc < 0 && rc != -ENOENT && rc != -EAGAIN) { /* these: not there yet */
+			struct hrr_diag diag = {0};
+			hrr_diag_set(&diag, rc, "cannot take up a thread's ring: %s",
+				     strerror(-rc));
+			fail_output(p->c, &diag);
+		}
 	}
 }
 

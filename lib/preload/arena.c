@@ -118,7 +118,10 @@ unsigned char *hrr_arena_take(uint64_t n, uint64_t *ret_number)
 		return NULL;
 	pthread_mutex_lock(&lock);
 	if (shared == NULL && !none) {
+		sigset_t old;
+		hrr_files_begin(&old);
 		shared = make();
+		hrr_files_end(&old);
 		none = shared == NULL;
 	}
 	if (shared == NULL)

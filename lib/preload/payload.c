@@ -70,18 +70,22 @@ uint64_t hrr_bytes_file(const void *addr, const struct hrr_rect *r)
 {
 	char path[4096];
 	uint64_t number;
+	sigset_t old;
 	int err = errno;
+
+	hrr_files_begin(&old);
 	int fd = new_file(path, &number);
 	bool ok = fd >= 0 && write_rect(fd, addr, r);
-
+	bool there = ok || errno != EFAULT;
 	if (fd >= 0) {
 		close(fd);
 		if (!ok)
 			unlink(path);
 	}
+	hrr_files_end(&old);
 	if (!ok) {
 		number = HRR_NO_FILE;
-		if (errno != EFAULT) {
+		if (there) {
 			atomic_fetch_add(&hrr_proc->ctl->lost, 1);
 			atomic_fetch_add(&hrr_proc->ctl->lost_bytes, hrr_rect_bytes(r));
 		}
@@ -129,7 +133,11 @@ uint64_t hrr_bytes_file_copy(const char *from, uint64_t *ret_size)
 {
 	char path[4096], buf[65536];
 	uint64_t number, size = 0;
-	int err = errno, in = open(from, O_RDONLY | O_CLOEXEC);
+	sigset_t old;
+	int err = errno;
+
+	hrr_files_begin(&old);
+	int in = open(from, O_RDONLY | O_CLOEXEC);
 	int fd = in < 0 ? -1 : new_file(path, &number);
 	bool ok = fd >= 0;
 
@@ -150,6 +158,7 @@ uint64_t hrr_bytes_file_copy(const char *from, uint64_t *ret_size)
 		if (!ok)
 			unlink(path);
 	}
+	hrr_files_end(&old);
 	errno = err;
 	*ret_size = size;
 	return ok ? number : HRR_NO_FILE;

@@ -40,6 +40,28 @@ bool hrr_copy_in(void *dst, const void *src, size_t n)
 	return got == (ssize_t)n;
 }
 
+void hrr_files_begin(sigset_t *old)
+{
+	sigset_t one;
+
+	sigemptyset(&one);
+	sigaddset(&one, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &one, old);
+}
+
+void hrr_files_end(const sigset_t *old)
+{
+	static const struct timespec now = {0};
+	sigset_t one;
+
+	if (sigismember(old, SIGXFSZ) == 0) {
+		sigemptyset(&one);
+		sigaddset(&one, SIGXFSZ);
+		sigtimedwait(&one, NULL, &now); /* it goes to the thread that wrote */
+	}
+	pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
 static bool read_start_time(uint64_t *ret)
 {
 	char text[1024];
@@ -246,7 +268,10 @@ bool hrr_process_start(void)
 		}
 		hrr_tables_init();
 		const char *dir = getauxval(AT_SECURE) ? NULL : getenv(HRR_ENV_DIR);
+		sigset_t old;
+		hrr_files_begin(&old);
 		p->recording = p != &nobody && dir != NULL && open_hub(p, dir) && make_ctl(p);
+		hrr_files_end(&old);
 		atomic_store_explicit(&p->gen, pid, memory_order_release);
 	}
 	atomic_store_explicit(&p->lock, 0, memory_order_release);

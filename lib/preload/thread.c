@@ -85,8 +85,12 @@ bool hrr_thread_attach(struct hrr_thread *t)
 	if (n_spare > 0)
 		r = spare[--n_spare];
 	pthread_mutex_unlock(&spare_lock);
-	if (r == NULL)
+	if (r == NULL) {
+		sigset_t old;
+		hrr_files_begin(&old);
 		r = new_ring();
+		hrr_files_end(&old);
+	}
 	if (r == NULL) {
 		atomic_fetch_add(&hrr_proc->ctl->lost, 1);
 		return false;
