@@ -539,6 +539,23 @@ calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.call
 	done
 }
 
+@test "capture: the run time gets the program's calls in the program's order" {
+	local what
+	for what in "copies 3 100000" "pinned 2" "hostfn"; do
+		rm -rf a.hrr
+		# shellcheck disable=SC2086
+		STUB_ORDER=$T/plain "$STUB/calls" $what
+		# shellcheck disable=SC2086
+		STUB_ORDER=$T/recorded run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" $what
+		status_is 0
+		[ "$(wc -l <plain)" -gt 3 ]
+		cmp plain recorded
+		# hipMemcpyAsync of the stub calls hipMemcpy itself.
+		events a.hrr | jq -r 'select(.seq).api' >calls
+		grep -v -x hipMemcpy plain | cmp - <(grep -v -x hipMemcpy calls)
+	done
+}
+
 @test "capture: blobs of every line are in place and right" {
 	need_cmd xxhsum
 	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" copies 20 300
@@ -629,4 +646,25 @@ recorded() { # APP [ARG...]: records it, checks that it and its stream are well
 	[ "$(events a.hrr | jq -r 'select(.region).region' | tr '\n' ' ')" = 'add del ' ]
 	base=$(events a.hrr | jq -r 'select(.region=="add").base')
 	[ "$(events a.hrr | jq -r 'select(.dir=="h2d").args.dst')" = "$base" ]
+}
+
+@test "capture: --hsa-regions: the programs that go past HIP replay with no sidecar" {
+	need_emu
+	need_prog hrr-play
+	need_apps hsapool_copy hsapool_kernel
+	unset LD_LIBRARY_PATH
+	local app
+	for app in hsapool_copy hsapool_kernel; do
+		rm -rf a.hrr
+		run_sep hrr-capture -q -d emu --hsa-regions -o a.hrr -- "$APPS/$app"
+		status_is 0
+		run_sep hrr-play -d emu a.hrr
+		status_is 0
+		err_has "Verdict : matched"
+		err_has "Region segs : 1 backed"
+		# Without them nothing says what the address is.
+		run_sep hrr-play -d emu --no-regions a.hrr
+		status_is 1
+		err_has "is not mapped"
+	done
 }

@@ -15,8 +15,24 @@
 
 /* Every call that reaches the run time, counted; the sum goes to the file STUB_COUNT names. */
 static _Atomic long count, queries;
-#define COUNT() (count++)
+#define COUNT() note(__func__)
 #define QUERY() (queries++) /* of facts: apart, to the file STUB_QUERIES names */
+
+/* Counted calls in their order, one a line, to the file STUB_ORDER names. */
+static FILE *order;
+__attribute__((constructor)) static void open_order(void)
+{
+	if (getenv("STUB_ORDER") != NULL)
+		order = fopen(getenv("STUB_ORDER"), "w");
+}
+static void note(const char *name)
+{
+	if (order != NULL) {
+		fprintf(order, "%s\n", name);
+		fflush(order);
+	}
+	count++;
+}
 
 static void say(const char *name, long n)
 {
