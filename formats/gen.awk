@@ -65,6 +65,7 @@ function unarg(k) {
 function role(r) {
 	flow = "IN"
 	if (sub(/^<>/, "", r)) flow = "INOUT"
+	else if (sub(/^>>/, "", r)) flow = "GIVEN"
 	else if (sub(/^>/, "", r)) flow = "OUT"
 	count = ""
 	if (match(r, /\[[A-Za-z0-9_]+\]$/)) {
@@ -83,6 +84,7 @@ function ctype(    t) { # after role()
 	t = kind == "enum" ? "int" : (kind == "struct" || kind == "value") ? "struct " kindarg : ct[kind]
 	if (kind == "struct") return t " *"
 	if (kind == "kparams" || kind == "extra") return t
+	if (flow == "GIVEN") return star(star(t))
 	return (flow != "IN" || count != "") ? star(t) : t
 }
 

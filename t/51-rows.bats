@@ -112,3 +112,16 @@ late() {
 	[ "$(sort -u device.* | wc -l)" -eq 1 ]
 	[ "$(sort -u memory.*)" = '"hipMemoryTypeDevice"' ]
 }
+
+@test "rows: a capture that is given nodes by hand" {
+	late capture
+	[ "$(events | jq -c 'select(.api=="hipStreamGetCaptureInfo_v2").args|[.numDependencies_out,(.dependencies_out|length)]')" = '[1,1]' ]
+	[ "$(events | jq -c 'select(.api=="hipGraphAddKernelNode").args.pDependencies')" = \
+		"$(events | jq -c 'select(.api=="hipStreamGetCaptureInfo_v2").args.dependencies_out')" ]
+	[[ $calls == *hipStreamUpdateCaptureDependencies* ]]
+	# Without the question the node it told of has no name here.
+	sed -i '/"hipStreamGetCaptureInfo_v2"/d' a.hrr/pid-*/events.jsonl
+	run_sep hrr-play -k -d emu a.hrr
+	status_is 1
+	err_has "hipGraphAddKernelNode"
+}

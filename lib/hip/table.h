@@ -44,7 +44,12 @@ enum hrr_kind_of { /* KIND of a parameter or field; see formats/hip.api */
 		   HRR_K_HANDLE
 };
 
-enum hrr_flow { HRR_FLOW_IN, HRR_FLOW_OUT, HRR_FLOW_INOUT };
+enum hrr_flow {
+	HRR_FLOW_IN,
+	HRR_FLOW_OUT,
+	HRR_FLOW_INOUT,
+	HRR_FLOW_GIVEN /* out: the address of an array that stays the run time's */
+};
 enum hrr_ret {
 	HRR_RET_ERROR,
 	HRR_RET_VOID,
@@ -121,9 +126,10 @@ enum hrr_gives_kind {
 /* Memory or addresses a call makes, as places in its args: see lib/hip/made.h. */
 struct hrr_gives {
 	uint8_t kind;
-	int8_t param;	   /* the address's, or the structure's it is in */
-	const char *addr;  /* "ptr", "pitchedDevPtr.ptr" */
-	const char *bytes; /* a product: "size", "pitch*height"; of names also a symbol or host address */
+	int8_t param;	  /* the address's, or the structure's it is in */
+	const char *addr; /* "ptr", "pitchedDevPtr.ptr" */
+	const char
+	    *bytes; /* a product: "size", "pitch*height"; of names also a symbol or host address */
 };
 
 struct hrr_api_row {
@@ -137,7 +143,7 @@ struct hrr_api_row {
 	uint8_t unit;	/* bytes that each of its count counts */
 	uint8_t major;	/* first HIP major that has it */
 	bool typed;
-	bool aside;		  /* not recorded, and nothing is missing without it */
+	bool aside; /* not recorded, and nothing is missing without it */
 	struct hrr_gives gives;
 	const char *not_recorded; /* why, or NULL: recorded */
 	const char *not_played;	  /* why replay refuses it, or NULL */

@@ -8,7 +8,7 @@
 #define MAX_ELEMENTS 65536 /* bytes of an array */
 
 /* What to do with a parameter beyond its word; from the table, once. */
-enum op { OP_NONE, OP_BOX, OP_IN, OP_OUT, OP_STR, OP_IN_ARRAY, OP_OUT_ARRAY };
+enum op { OP_NONE, OP_BOX, OP_IN, OP_OUT, OP_STR, OP_IN_ARRAY, OP_OUT_ARRAY, OP_GIVEN_ARRAY };
 static uint8_t ops[HRR_API_COUNT][16];
 static uint16_t sizes[HRR_API_COUNT][16];
 static uint8_t n_ops[HRR_API_COUNT]; /* parameters up to the last one with an op */
@@ -49,7 +49,9 @@ static enum op op_of(const struct hrr_param *p)
 	if (hrr_param_boxed(p))
 		return OP_BOX;
 	if (p->count >= 0)
-		return p->flow == HRR_FLOW_IN ? OP_IN_ARRAY : OP_OUT_ARRAY;
+		return p->flow == HRR_FLOW_IN	   ? OP_IN_ARRAY
+		       : p->flow == HRR_FLOW_GIVEN ? OP_GIVEN_ARRAY
+						   : OP_OUT_ARRAY;
 	if (p->flow != HRR_FLOW_IN)
 		return p->flow == HRR_FLOW_OUT ? OP_OUT : OP_IN; /* in and out: both ways */
 	if (p->kind == HRR_K_STR)
@@ -157,6 +159,10 @@ static void array(struct hrr_thread *t, const struct hrr_call *c, int k, bool tr
 	uint64_t n = count_of(c, row, k), size = hrr_elem_size(&row->params[k]);
 	const char *at = (const char *)(uintptr_t)c->a[k];
 
+	if (at != NULL && row->params[k].flow == HRR_FLOW_GIVEN) {
+		memcpy(&at, at, sizeof at);
+		trusted = false; /* of a stream that is not captured nothing is told */
+	}
 	if (at == NULL)
 		return;
 	if (row->params[k].kind == HRR_K_CHARS) { /* a text buffer of n bytes */
@@ -211,6 +217,7 @@ void hrr_encode_args(struct hrr_thread *t, const struct hrr_call *c, bool left)
 			array(t, c, (int)k, ok);
 			break;
 		case OP_OUT_ARRAY:
+		case OP_GIVEN_ARRAY:
 			if (ok)
 				array(t, c, (int)k, true);
 			break;

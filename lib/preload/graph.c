@@ -351,6 +351,8 @@ static void node_set(struct hrr_call *c, enum which which, uint64_t owner, uint6
 		x.dir = hrr_copy_dir(&x.op);
 	}
 	pthread_mutex_lock(&lock);
+	if (fresh && find(which, owner) == NULL)
+		make(which, owner); /* the graph of an open capture */
 	for (struct entry *e = entries; e != NULL; e = e->next) {
 		if (e->which != which || (owner != 0 && e->handle != owner))
 			continue;
@@ -402,7 +404,7 @@ static void structure(struct hrr_call *c)
 		if (e == NULL)
 			break;
 		if (hrr_ok(c) && out(c, 1) != 0)
-			copy_items(GRAPH, out(c, 1), CAPTURE, stream, false);
+			copy_items(GRAPH, out(c, 1), CAPTURE, stream, true);
 		drop(e);
 		atomic_fetch_sub(&hrr_n_captures, 1);
 		break;

@@ -177,7 +177,8 @@ static hrr_handler *const by_api[HRR_API_COUNT] = {
     [HRR_API_hipGraphMemcpyNodeGetParams] = hrr_do_ignored,
     [HRR_API_hipGraphMemsetNodeGetParams] = hrr_do_ignored,
     [HRR_API_hipGraphHostNodeGetParams] = hrr_do_ignored,
-    [HRR_API_hipStreamUpdateCaptureDependencies] = hrr_do_refused,
+    [HRR_API_hipStreamGetCaptureInfo_v2] = hrr_do_capture_info,
+    [HRR_API_hipStreamGetCaptureInfo_v2_spt] = hrr_do_capture_info,
 };
 
 hrr_handler *hrr_handler_of(enum hrr_api api)

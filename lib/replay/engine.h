@@ -569,6 +569,7 @@ uint64_t hrr_arg_of(const struct hrr_event *ev, const char *name); /* 0 when the
 int hrr_array_end_of(struct hrr_replay *r, struct hrr_event *ev, const void *recorded, bool dst,
 		     struct hrr_copy *c);
 void hrr_arrays_end(struct hrr_replay *r);
+int hrr_do_capture_info(struct hrr_replay *r, struct hrr_event *ev); /* graph.c */
 int hrr_do_array(struct hrr_replay *r, struct hrr_event *ev); /* makes or frees one */
 
 /* memcheck.c: what the CPU run time is told about blocks, and what it tells about accesses. */

@@ -255,6 +255,41 @@ int hrr_do_end_capture(struct hrr_replay *r, struct hrr_event *ev)
 	return hrr_settle_if_idle(r);
 }
 
+/* What a capture's next node would follow: nodes that got no handle when they were captured. */
+int hrr_do_capture_info(struct hrr_replay *r, struct hrr_event *ev)
+{
+	bool spt = strstr(ev->row->name, "_spt") != NULL;
+	int d = hrr_api_param(ev->api, "dependencies_out", 16);
+	int n = hrr_api_param(ev->api, "numDependencies_out", 19);
+	int rc = hrr_generic_words(r, ev, false);
+
+	if (rc == 0)
+		rc = hrr_stream(r, ev, ev->w[0], spt, &ev->live[0]);
+	if (rc == 0)
+		rc = hrr_settle(r, ev,
+				HRR_CALL(r, hipStreamGetCaptureInfo_v2, ev->live[0], ev->live[1],
+					 ev->live[2], ev->live[3], ev->live[4], ev->live[5]));
+	if (rc == 0)
+		rc = hrr_generic_made(r, ev);
+	if (rc < 0 || ev->w[d] == 0 || ev->live[d] == 0 || ev->live[n] == 0 || ev->node[d] < 0 ||
+	    ev->j->nodes[ev->node[d]].type != HRR_JSON_ARRAY)
+		return rc;
+	const uint64_t *live = *(const uint64_t *const *)(uintptr_t)ev->live[d];
+	const uint64_t *recorded = (const uint64_t *)(uintptr_t)ev->w[d];
+	size_t have = *(const size_t *)(uintptr_t)ev->live[n];
+	if (live == NULL || have != hrr_json_count(ev->j, ev->node[d]))
+		return 0; /* a call that names one of them fails then, by its name */
+	for (size_t i = 0; i < have; i++) {
+		if (hrr_held_find(&r->held[HRR_H_NODE], recorded[i]) != NULL)
+			continue;
+		struct hrr_held *h = hrr_held_add(&r->held[HRR_H_NODE], recorded[i], live[i]);
+		if (h == NULL)
+			return hrr_trouble(r, -ENOMEM, "out of memory");
+		h->owner = hrr_arg_of(ev, "graph_out");
+	}
+	return 0;
+}
+
 /* --- executables ------------------------------------------------------------------ */
 
 int hrr_do_graph_instantiate(struct hrr_replay *r, struct hrr_event *ev)

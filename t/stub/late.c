@@ -201,6 +201,45 @@ static int array(void)
 	return is(pinned, 1) && is(w, 1) ? 0 : 1;
 }
 
+/* A capture that is given nodes by hand, and told what to go on behind. */
+static int capture(void)
+{
+	float v[N], a = 3, b = 5, *x = device(sizeof v), *pinned;
+	int n = N, status;
+	hipFunction_t k = kernel("scale");
+	void *first[] = {&x, &a, &n}, *second[] = {&x, &b, &n}, *p;
+	struct hipKernelNodeParams node = {
+	    .blockDim = {N, 1, 1}, .gridDim = {1, 1, 1}, .func = k, .kernelParams = second};
+	hipStream_t s;
+	hipGraph_t g, same;
+	hipGraphExec_t exec;
+	hipGraphNode_t *deps, made;
+	size_t n_deps;
+	uint64_t id;
+
+	CHECK(HIP(hipStreamCreateWithFlags)(&s, 1));
+	CHECK(HIP(hipHostMalloc)(&p, sizeof v, 0));
+	pinned = p;
+	CHECK(HIP(hipMemcpyHtoD)(x, numbers(v), sizeof v));
+	CHECK(HIP(hipStreamBeginCapture)(s, hipStreamCaptureModeGlobal));
+	CHECK(HIP(hipModuleLaunchKernel)(k, 1, 1, 1, N, 1, 1, 0, s, first, NULL));
+	CHECK(HIP(hipStreamGetCaptureInfo_v2)(s, &status, &id, &g, &deps, &n_deps));
+	if (status != hipStreamCaptureStatusActive || n_deps != 1)
+		return 1;
+	CHECK(HIP(hipGraphAddKernelNode)(&made, g, deps, n_deps, &node));
+	CHECK(HIP(hipStreamUpdateCaptureDependencies)(s, &made, 1, 1));
+	CHECK(HIP(hipMemcpyAsync)(pinned, x, sizeof v, hipMemcpyDeviceToHost, s));
+	CHECK(HIP(hipStreamEndCapture)(s, &same));
+	if (same != g)
+		return 1;
+	CHECK(HIP(hipGraphInstantiateWithFlags)(&exec, g, 0));
+	CHECK(HIP(hipGraphLaunch)(exec, s));
+	CHECK(HIP(hipStreamSynchronize)(s));
+	CHECK(HIP(hipGraphExecDestroy)(exec));
+	CHECK(HIP(hipGraphDestroy)(g));
+	return is(pinned, 15) ? 0 : 1;
+}
+
 /* Structures whose layout or values are not the same in every major; the same calls in each. */
 static int layouts(void)
 {
@@ -296,8 +335,11 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} subjects[] = {
-	    {"launch", launch}, {"aside", aside}, {"array", array}, {"layouts", layouts}};
+	} subjects[] = {{"launch", launch},
+			{"aside", aside},
+			{"array", array},
+			{"layouts", layouts},
+			{"capture", capture}};
 
 	if (argc < 4)
 		return 2;

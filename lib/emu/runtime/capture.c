@@ -401,7 +401,8 @@ hipError_t emu_hipStreamGetCaptureInfo(hipStream_t stream, int *pCaptureStatus, 
 
 hipError_t emu_hipStreamGetCaptureInfo_v2(hipStream_t stream, int *captureStatus_out,
 					  uint64_t *id_out, hipGraph_t *graph_out,
-					  void *dependencies_out, size_t *numDependencies_out)
+					  hipGraphNode_t **dependencies_out,
+					  size_t *numDependencies_out)
 {
 	struct stream *s;
 

@@ -108,7 +108,8 @@ hipError_t emu_hipStreamGetCaptureInfo_spt(hipStream_t stream, int *pCaptureStat
 
 hipError_t emu_hipStreamGetCaptureInfo_v2_spt(hipStream_t stream, int *captureStatus_out,
 					      uint64_t *id_out, hipGraph_t *graph_out,
-					      void *dependencies_out, size_t *numDependencies_out)
+					      hipGraphNode_t **dependencies_out,
+					      size_t *numDependencies_out)
 {
 	return emu_hipStreamGetCaptureInfo_v2(own(stream), captureStatus_out, id_out, graph_out,
 					      dependencies_out, numDependencies_out);
