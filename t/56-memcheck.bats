@@ -136,6 +136,32 @@ report() {
 	status_is 0
 }
 
+@test "memcheck: a read of LDS that nothing wrote, when asked for" {
+	HRR_EMU_MEMCHECK=init report bad_uninit_lds <<-'END'
+		hrr-emu: _Z7reversePi: load of 4 bytes (LDS) at 0xfc: memory that nothing wrote
+		  pc: ds_read_b32
+		  SOURCE
+		  workgroup (0,0,0) wave 0 lane 0 work-item (0,0,0); 8 lanes
+	END
+	status_is 0
+	run_sep emu bad_uninit_lds
+	status_is 0
+	no_err
+}
+
+@test "memcheck: a read of a private array that nothing wrote, when asked for" {
+	HRR_EMU_MEMCHECK=init report bad_uninit_scratch <<-'END'
+		hrr-emu: _Z4pickPii: load of 4 bytes (scratch) at 0x50: memory that nothing wrote
+		  pc: flat_load_dword
+		  SOURCE
+		  workgroup (0,0,0) wave 0 lane 12 work-item (12,0,0); 32 lanes
+	END
+	status_is 0
+	run_sep emu bad_uninit_scratch
+	status_is 0
+	no_err
+}
+
 @test "memcheck: correct programs have no such reads" {
 	need_apps saxpy
 	for p in saxpy structarg streams hostreg graphcap graphnodes pitched symbols mapped managed pools peer; do

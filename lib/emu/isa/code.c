@@ -282,7 +282,7 @@ static void link_to(struct isa_inst *in, u64 pc, const struct isa_inst *target)
 static const struct isa_inst *decode_run(struct isa_code *c, u64 pc, char *why, size_t size)
 {
 	struct isa_program *const p = c->prog;
-	struct isa_inst *const list = calloc(MAX_RUN + 1, sizeof(*list));
+	struct isa_inst *const list = aligned_alloc(64, (MAX_RUN + 1) * sizeof(*list));
 	struct isa_inst *out = NULL;
 	size_t n = 0;
 	char text[512];
@@ -296,6 +296,7 @@ static const struct isa_inst *decode_run(struct isa_code *c, u64 pc, char *why, 
 		struct isa_inst *const in = &list[n];
 		size_t used;
 
+		memset((void *)in, 0, sizeof(*in));
 		if (!slot) {
 			if (n == 0) {
 				snprintf(why, size, "jump outside the code object");

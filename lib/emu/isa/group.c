@@ -16,9 +16,11 @@ static void group_free(struct isa_wg *g)
 	for (u32 i = 0; i < g->n_alloc; i++) {
 		munmap(g->waves[i].rows, ROWS_SIZE);
 		free(g->waves[i].scratch);
+		free(g->waves[i].scratch_written);
 	}
 	free(g->waves);
 	free(g->lds);
+	free(g->lds_written);
 	free(g);
 }
 
@@ -57,6 +59,8 @@ static bool fit_scratch(struct isa_wave *w, u64 size, u8 fill)
 
 	if (size > w->scratch_room) {
 		free(w->scratch);
+		free(w->scratch_written);
+		w->scratch_written = NULL;
 		w->scratch = fill ? malloc(size + SCRATCH_SLACK) : calloc(1, size + SCRATCH_SLACK);
 		w->scratch_room = w->scratch ? size : 0;
 		if (!w->scratch)
@@ -68,7 +72,27 @@ static bool fit_scratch(struct isa_wave *w, u64 size, u8 fill)
 		w->scratch_used = w->scratch_room;
 	}
 	w->scratch_fill = fill;
-	w->scratch_size = size;
+	w->scratch_size = w->scratch_open = size;
+	return true;
+}
+
+/* One byte for each byte of LDS and scratch; with that, nothing is open to the fast path. */
+static bool fit_watch(struct isa_wg *g, const struct isa_kernel *k)
+{
+	if (k->lds && !g->lds_written)
+		g->lds_written = malloc(g->lds_room);
+	if (k->lds && !g->lds_written)
+		return false;
+	for (u32 i = 0; i < k->waves; i++) {
+		struct isa_wave *const w = &g->waves[i];
+
+		w->lds_open = 0;
+		w->scratch_open = 0;
+		if (w->scratch_size && !w->scratch_written)
+			w->scratch_written = calloc(1, w->scratch_room + SCRATCH_SLACK);
+		if (w->scratch_size && !w->scratch_written)
+			return false;
+	}
 	return true;
 }
 
@@ -81,6 +105,8 @@ static bool fit(struct isa_wg *g, struct isa_thread *t)
 		return false;
 	if (k->lds > g->lds_room) {
 		free(g->lds);
+		free(g->lds_written);
+		g->lds_written = NULL;
 		g->lds_room = 0;
 		g->lds = aligned_alloc(64, ((size_t)k->lds + 63) / 64 * 64);
 		if (!g->lds)
@@ -94,11 +120,11 @@ static bool fit(struct isa_wg *g, struct isa_thread *t)
 		w->t = t;
 		w->index = i;
 		w->lds = g->lds;
-		w->lds_size = k->lds;
+		w->lds_size = w->lds_open = k->lds;
 		if (!fit_scratch(w, scratch, t->launch->poison_lds))
 			return false;
 	}
-	return true;
+	return !t->launch->watch_own || fit_watch(g, k);
 }
 
 struct isa_wg *isa_group_take(struct isa_thread *t)
@@ -152,11 +178,15 @@ void isa_group_start(struct isa_wg *g, struct isa_thread *t, u64 order)
 	g->n_done = 0;
 	if (k->lds)
 		memset(g->lds, l->poison_lds, k->lds);
+	if (k->lds && g->lds_written)
+		memset(g->lds_written, 0, k->lds);
 	for (u32 i = 0; i < g->n_waves; i++) {
 		struct isa_wave *const w = &g->waves[i];
 
 		if (w->scratch_used) {
 			memset(w->scratch, l->poison_lds, w->scratch_used);
+			if (w->scratch_written)
+				memset(w->scratch_written, 0, w->scratch_used);
 			w->scratch_used = 0;
 		}
 		isa_wave_init(w, k, l);

@@ -259,16 +259,18 @@ enum {
 };
 
 struct isa_inst {
-	isa_fn run;   /* what the loop calls: fn, or something that calls it */
-	isa_fn inner; /* what counting of approximations calls */
-	isa_fn fn;
-	struct isa_src src[4];
-	i32 dv, dv2; /* byte offsets of destination rows from v0 */
-	u16 ds;	     /* scalar destination */
-	u16 op;	     /* index in the table */
+	/* what every execution reads, in one line */
+	alignas(64) isa_fn run; /* what the loop calls: fn, or something that calls it */
+	i32 dv;			/* byte offset of the destination row from v0 */
 	u32 flags;
-	u32 id;	       /* dense number in the program, for per-thread caches */
+	struct isa_src src[4];
+	i32 dv2;
+	u16 ds; /* scalar destination */
+	u16 op; /* index in the table */
+	isa_fn fn;
+	isa_fn inner;  /* what counting of approximations calls */
 	i64 imm, imm2; /* offset, literal */
+	u32 id;	       /* dense number in the program, for per-thread caches */
 	struct isa_minfo m;
 	u16 prep_sreg; /* run_sgpr: which register */
 	u8 prep_src;   /* and which source */
@@ -360,10 +362,13 @@ struct isa_wave {
 	struct isa_thread *t;
 	u8 *lds;
 	u32 lds_size;
-	u8 *scratch;	  /* owned */
-	u64 scratch_size; /* bytes of the wave */
-	u64 scratch_used; /* from its start, written since it was poisoned */
-	u64 scratch_room; /* bytes allocated */
+	u32 lds_open;	     /* bytes that need only be in bounds: lds_size, or 0 */
+	u64 scratch_open;    /* the same of scratch_size */
+	u8 *scratch_written; /* owned: as isa_span.written, under watch_own; or NULL */
+	u8 *scratch;	     /* owned */
+	u64 scratch_size;    /* bytes of the wave */
+	u64 scratch_used;    /* from its start, written since it was poisoned */
+	u64 scratch_room;    /* bytes allocated */
 	u8 scratch_fill;
 	u32 index; /* in its workgroup */
 	u8 state;
@@ -479,6 +484,7 @@ struct isa_wg {
 	u64 order;	   /* linear number */
 	u8 *lds;	   /* owned */
 	u32 lds_room;	   /* bytes allocated */
+	u8 *lds_written;   /* owned: as isa_span.written, under watch_own; or NULL */
 	u32 n_alloc;	   /* waves there are */
 	struct isa_wg *next;
 };
@@ -539,7 +545,7 @@ size_t isa_disasm_text(struct isa_disasm *d, const void *code, size_t size, u64 
 
 /* 0 plain x86-64, 1 AVX2, 2 AVX-512 */
 unsigned isa_variant(void);
-/* For tests: at most v. */
+/* At most v. Before the first program. */
 void isa_set_variant(unsigned v);
 
 #endif

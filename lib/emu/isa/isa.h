@@ -30,6 +30,12 @@ const char *isa_arch_name(enum isa_arch arch);
 /* Lanes per wave by default: 64 on gfx9, 32 on gfx10 and later. */
 unsigned isa_arch_wave_size(enum isa_arch arch);
 
+/*
+ * The x86 vectors to use at most: "base", "avx2", "avx512"; otherwise the best the
+ * machine has. Results are the same. Before the first program. -EINVAL: none of these.
+ */
+int isa_limit_simd(const char *name);
+
 /* A piece of emulated memory. host is where its first byte lives now. */
 struct isa_span {
 	uint64_t base, size; /* device address, bytes */
@@ -151,6 +157,9 @@ struct isa_launch {
 	/* Wrong accesses do not end the launch: stores are left out, loads give 0, the report has
 	 * the first fault of each pc and status stays ISA_DONE. */
 	bool go_on;
+	/* Loads from LDS and scratch that nothing in the group (in the wave) wrote are reported,
+	 * and done; as spans with written are. */
+	bool watch_own;
 	struct isa_mem mem;
 	void (*hostcall)(void *self, uint32_t message);
 	void *hostcall_self;

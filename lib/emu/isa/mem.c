@@ -193,6 +193,8 @@ int isa_scratch_resolve(struct isa_wave *w, const struct isa_inst *in, struct is
 		if (r)
 			return r;
 	}
+	if (w->t->launch->watch_own)
+		isa_watch_scratch(w, in, a, size, wave_offset);
 	for (u64 left = a->lanes; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
 		const u64 o = a->off[i];

@@ -42,6 +42,12 @@ int isa_lds_fault(struct isa_wave *w, const struct isa_inst *in, struct isa_acce
 		  u32 size);
 int isa_scratch_resolve(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a,
 			u32 size, u64 wave_offset);
+/* For launches that watch their own memory: tells loads of what nothing wrote, notes stores. off
+ * as isa_scratch_resolve takes it. */
+void isa_watch_lds(struct isa_wave *w, const struct isa_inst *in, const struct isa_access_set *a,
+		   u32 size);
+void isa_watch_scratch(struct isa_wave *w, const struct isa_inst *in,
+		       const struct isa_access_set *a, u32 size, u64 wave_offset);
 int isa_atomic_lanes(struct isa_wave *w, const struct isa_inst *in, const struct isa_access_set *a,
 		     const u32 *data, const u32 *cmp);
 /* Loads whose result goes to LDS: at M0 plus the offset, lane by lane. */

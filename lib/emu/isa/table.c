@@ -321,6 +321,18 @@ void isa_set_variant(unsigned v)
 	variant = v < best ? v : best;
 }
 
+int isa_limit_simd(const char *name)
+{
+	static const char *const names[] = {"base", "avx2", "avx512"};
+
+	for (unsigned i = 0; i < 3; i++)
+		if (!strcmp(name, names[i])) {
+			isa_set_variant(i);
+			return 0;
+		}
+	return -22; /* EINVAL */
+}
+
 const struct isa_op *isa_op_at(unsigned index)
 {
 	return &rows[index];

@@ -18,6 +18,7 @@
  *   HRR_EMU_DEVICES=1	    0 to 16
  *   HRR_EMU_MEMORY=N	    bytes per device; otherwise what a product of that kind has
  *   HRR_EMU_THREADS=N	    CPU threads per launch; otherwise all CPUs
+ *   HRR_EMU_SIMD=base	    or avx2, avx512: x86 vectors to use at most; results are the same
  *   HRR_EMU_SCHED=eager    or late, random:SEED, async: when queued work runs (sched.h)
  *   HRR_EMU_FILL=0	    byte that fresh memory, LDS and scratch hold
  *   HRR_EMU_BUDGET=50000000000  wave-instructions per launch, 0: no limit
@@ -50,8 +51,8 @@ int hrr_emu_describe(uint64_t live, uint64_t size, uint64_t recorded, const char
  * blocks are described, an access must hit a block that the launch's arguments
  * point to (directly, or from within such a block). 0 takes it back. -ENOTSUP: a
  * flag this library does not have.
- * HRR_EMU_CHECK_INIT: reads of device memory that nothing wrote are reported (and done):
- * memory made after this call; host memory, which the program writes unseen, is not watched.
+ * HRR_EMU_CHECK_INIT: reads of device memory, LDS and scratch that nothing wrote are reported (and
+ * done): memory made after this call; host memory, which the program writes unseen, is not watched.
  * HRR_EMU_GO_ON: wrong accesses of kernels are reported and left out (loads give 0), and nothing
  * fails.
  */

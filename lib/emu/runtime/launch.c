@@ -233,6 +233,7 @@ hipError_t launch_run(const struct kernel_op *op, int device)
 	    .poison_lds = rt.fill,
 	    .cooperative = op->cooperative,
 	    .go_on = (memcheck_flags() & HRR_EMU_GO_ON) != 0,
+	    .watch_own = (memcheck_flags() & HRR_EMU_CHECK_INIT) != 0,
 	    .hostcall = host != NULL ? hostcall_ring : NULL,
 	    .hostcall_self = host,
 	    .mem = {&view, view_isa_find},

@@ -110,6 +110,9 @@ static void init(void)
 			rt.arch_known = rt.arch_fixed = true;
 		}
 	}
+	s = getenv("HRR_EMU_SIMD");
+	if (s != NULL && *s != '\0' && isa_limit_simd(s) < 0)
+		emu_say("HRR_EMU_SIMD=%s: not base, avx2 or avx512, ignored", s);
 	init_mode();
 	memcheck_env();
 }
