@@ -9,8 +9,8 @@ hip='hipcc libamdhip64-dev libhsa-runtime-dev rocm-device-libs libstdc++-12-dev'
 kernels='clang-19 lld-19'
 tests='perl python3 time bats jq xxd xxhash zstd xz-utils mandoc patch procps git'
 lint='clang clang-format clang-tidy shellcheck'
-# Only in newer suites; the tests that want them say so when they are missing.
-optional='clang-22 lld-22 llvm-22-dev'
+# Only in newer suites, or what t/bench compares with; who wants them says so when they are missing.
+optional='oclgrind clang-22 lld-22 llvm-22-dev'
 
 missing() {
 	for p in "$@"; do

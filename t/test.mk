@@ -25,7 +25,20 @@ demo: deps
 	@$(MAKE) --no-print-directory all apps
 	@$(T_ENV) bash t/demo.sh
 
-bench: all apps $(BUILD)/t/unit/diff_parts
+# The CPU run time with its checks of addresses left out, for t/bench/isa.sh alone.
+UNCHECKED_SRC := lib/emu/isa/mem_lanes.c lib/emu/isa/smem.c
+UNCHECKED := $(BUILD)/bench/hrr
+$(BUILD)/obj/unchecked/%.o: FOLDER_CFLAGS = $(if $(SAN),,-O3) -fno-math-errno -ffp-contract=off -frounding-math -DISA_UNCHECKED
+$(BUILD)/obj/unchecked/%.o: %.c | $(GEN)
+	@mkdir -p $(@D)
+	$(call say,CC )$(COMPILE) -c -o $@ $<
+$(UNCHECKED)/libhrr-emu.so: $(call obj,$(filter-out $(UNCHECKED_SRC),$(ISA_SRC)) $(RUNTIME_SRC) $(IN_PROGRAM_SRC)) \
+		$(UNCHECKED_SRC:%.c=$(BUILD)/obj/unchecked/%.o)
+	@mkdir -p $(@D)/emu
+	$(call say,LD )$(CC) -shared $(LDFLAGS) -Wl,-soname,libhrr-emu.so -o $@ $^ -lzstd -lz -ldl -lpthread -lm
+	cp -P $(L)/emu/libamdhip64.so* $(@D)/emu
+
+bench: all apps $(BUILD)/t/unit/diff_parts $(UNCHECKED)/libhrr-emu.so
 	@set -e; found=; for f in t/bench/*.sh; do [ -f "$$f" ] || continue; found=1; \
 		echo "# $$f"; $(T_ENV) sh "$$f"; done; [ "$$found" ] || echo 'bench: nothing in t/bench'
 
