@@ -9,15 +9,7 @@
 #include "lib/stream/record.h"
 #include "lib/stream/write.h"
 
-#define MAX_SAID 16   /* messages of one kind; the rest is counted */
 #define MAX_TOLD 1024 /* blobs whose trouble is remembered as said */
-#define RAW_MAX (HRR_JSON_MAX_LINE / 2 - 4096)
-
-/* Numbers of a stream go no further. */
-static bool plausible(uint64_t v)
-{
-	return v < UINT64_C(1) << 53;
-}
 
 enum { AT_HEADER, AT_RUNTIME, AT_EVENTS, AT_END, AT_DONE };
 
@@ -210,369 +202,6 @@ out:
 	return rc;
 }
 
-/* --- lines that are not calls ---------------------------------------------- */
-
-static int header(struct hrr_convert *c)
-{
-	struct hrr_buf *b = &c->out;
-	int bad = hrr_buf_adds(b, "{\"hrr\":1");
-
-	if (c->opt.p >= 0)
-		bad |= hrr_buf_addf(b, ",\"p\":%lld", (long long)c->opt.p);
-	bad |= hrr_buf_addf(b,
-			    ",\"pid\":%u,\"image\":0,\"command\":[],\"t0\":\"%llu\",\"boot\":\"\","
-			    "\"env\":{},\"blobs\":",
-			    c->pid, (unsigned long long)c->t0);
-	bad |= hrr_json_put_str(b, c->dir, strlen(c->dir));
-	bad |= hrr_buf_addf(b, ",\"foreign\":{\"format\":\"hrr%d\",\"flags\":%u", c->f.version,
-			    c->f.flags);
-	if (c->f.base >= 0)
-		bad |= hrr_buf_addf(b, ",\"compilerBase\":%d", c->f.base);
-	if (c->m.parent_pid >= 0)
-		bad |= hrr_buf_addf(b, ",\"parent\":%lld", (long long)c->m.parent_pid);
-	bad |= hrr_buf_adds(b, "}}\n");
-	return bad ? -ENOMEM : 0;
-}
-
-static int runtime(struct hrr_convert *c)
-{
-	struct hrr_buf *b = &c->out;
-	const struct hrr_up_manifest *m = &c->m;
-	int bad;
-
-	if (m->major < 0 && m->n_devices == 0)
-		return 0;
-	bad = hrr_buf_adds(b, "{\"runtime\":{");
-	if (m->major >= 0)
-		bad |= hrr_buf_addf(b, "\"major\":%d", m->major);
-	if (m->major >= 0 && m->major < 100 && m->minor >= 0 && m->minor < 100 && m->patch >= 0 &&
-	    m->patch < 100000)
-		bad |= hrr_buf_addf(b, ",\"version\":%d",
-				    m->major * 10000000 + m->minor * 100000 + m->patch);
-	if (m->n_devices > 0) {
-		bad |= hrr_buf_adds(b, m->major >= 0 ? ",\"devices\":[" : "\"devices\":[");
-		for (size_t i = 0; i < m->n_devices; i++) {
-			const struct hrr_up_device *d = &m->devices[i];
-			bad |= hrr_buf_adds(b, i > 0 ? ",{\"name\":" : "{\"name\":");
-			bad |= hrr_json_put_str(b, d->name, strlen(d->name));
-			bad |= hrr_buf_adds(b, ",\"arch\":");
-			bad |= hrr_json_put_str(b, d->arch, strlen(d->arch));
-			bad |= hrr_buf_addf(b, ",\"memory\":%llu}", (unsigned long long)d->memory);
-		}
-		bad |= hrr_buf_addc(b, ']');
-	}
-	bad |= hrr_buf_addc(b, '}');
-	if (c->opt.p >= 0) /* second in the record: the object is the first */
-		bad |= hrr_buf_addf(b, ",\"p\":%lld", (long long)c->opt.p);
-	bad |= hrr_buf_adds(b, ",\"t\":0}\n");
-	return bad ? -ENOMEM : 0;
-}
-
-static int end(struct hrr_convert *c)
-{
-	struct hrr_buf *b = &c->out;
-	const struct hrr_up_manifest *m = &c->m;
-	uint64_t t = c->f.t_trailer > c->t0 ? c->f.t_trailer - c->t0 : 0;
-	int bad;
-
-	if (!plausible(t))
-		t = 0;
-	if (!c->f.complete)
-		return 0; /* cut short: no end */
-	bad = hrr_buf_adds(b, "{\"end\":\"complete\"");
-	if (c->opt.p >= 0)
-		bad |= hrr_buf_addf(b, ",\"p\":%lld", (long long)c->opt.p);
-	bad |= hrr_buf_addf(
-	    b,
-	    ",\"t\":%llu,\"calls\":%llu,\"outputs\":%llu,\"regions\":%llu,\"lost\":0"
-	    ",\"notRecorded\":{",
-	    (unsigned long long)(t > c->t_seen ? t : c->t_seen), (unsigned long long)c->seq,
-	    (unsigned long long)c->outputs, (unsigned long long)c->regions_out);
-	for (size_t i = 0, n = 0; i < m->n_unreplayable; i++) {
-		const char *name = m->unreplayable[i];
-		bool twice = false;
-		for (size_t k = 0; k < i && !twice; k++)
-			twice = strcmp(m->unreplayable[k], name) == 0;
-		if (twice)
-			continue;
-		/* how often is not said */
-		bad |= n++ > 0 ? hrr_buf_addc(b, ',') : 0;
-		bad |= hrr_json_put_str(b, name, strlen(name));
-		bad |= hrr_buf_adds(b, ":1");
-	}
-	bad |= hrr_buf_adds(b, "}}\n");
-	return bad ? -ENOMEM : 0;
-}
-
-static int region(struct hrr_convert *c, const struct hrr_rrr *x)
-{
-	char tag[16];
-	struct hrr_region r = {.add = x->op == 0,
-			       .segment = x->kind == 1,
-			       .kind_known = true,
-			       .device = x->device,
-			       .base = x->base,
-			       .size = x->op == 0 ? x->size : 0,
-			       .t = HRR_NO_TIME};
-	size_t before = c->out.len;
-
-	if ((x->op == 0 && (x->size > UINT64_C(1) << 47 || x->size > UINT64_MAX - x->base)) ||
-	    (x->t > 0 && (uint64_t)x->t > c->t0 && !plausible((uint64_t)x->t - c->t0))) {
-		hrr_note(c, "regions: one at 0x%llx is left out: its %s is not plausible",
-			 (unsigned long long)x->base,
-			 x->op == 0 &&
-				 (x->size > UINT64_C(1) << 47 || x->size > UINT64_MAX - x->base)
-			     ? "size"
-			     : "time");
-		return 0;
-	}
-	if (x->t != 0) {
-		r.t = x->t > 0 && (uint64_t)x->t > c->t0 ? (uint64_t)x->t - c->t0 : 0;
-		if (r.t > c->t_seen)
-			c->t_seen = r.t;
-	}
-	if (x->tag != 0) {
-		r.tag_len = (size_t)snprintf(tag, sizeof tag, "#%u", x->tag);
-		r.tag = tag;
-	}
-	if (hrr_write_region(&c->out, c->opt.p, &r) < 0)
-		return -ENOMEM;
-	if (x->flags != 0) {
-		c->out.len -= 2; /* }\n */
-		if (hrr_buf_addf(&c->out, ",\"foreign\":{\"flags\":%u}}\n", x->flags) < 0) {
-			c->out.len = before;
-			return -ENOMEM;
-		}
-	}
-	c->regions_out++;
-	if (r.segment && r.add) {
-		int rc = hrr_ranges_add(c->dev, x->base, x->size, NULL);
-		return rc == -ENOMEM ? rc : 0;
-	}
-	if (r.segment)
-		(void)hrr_ranges_del(c->dev, x->base, NULL);
-	return 0;
-}
-
-/* Regions whose time has come; all of them at the end. */
-static int regions_until(struct hrr_convert *c, uint64_t t)
-{
-	while (c->next_region < c->regions.n) {
-		const struct hrr_rrr *x = &c->regions.r[c->next_region];
-		if (x->t > 0 && (uint64_t)x->t > t)
-			return 0;
-		int rc = region(c, x);
-		if (rc < 0)
-			return rc;
-		c->next_region++;
-	}
-	return 0;
-}
-
-/* --- calls --------------------------------------------------------------- */
-
-/* A record that is not understood: its bytes, whole. */
-static int raw(struct hrr_convert *c, const struct hrr_event *ev, const char *api, const char *why)
-{
-	struct hrr_buf *b = &c->out;
-	int bad = hrr_buf_addf(b, "{\"foreign\":{\"type\":%u", ev->type);
-
-	if (api != NULL)
-		bad |= hrr_buf_addf(b, ",\"api\":\"%s\"", api);
-	if (bad || room(b, 64) < 0)
-		return -ENOMEM;
-	PUT(b, ",\"seq\":");
-	put_num(b, ev->seq);
-	bad |= hrr_buf_addf(b, ",\"why\":\"%s\"", why);
-	if (ev->len <= RAW_MAX) {
-		bad |= hrr_buf_adds(b, ",\"raw\":");
-		bad |= hrr_json_put_hex(b, ev->data, ev->len);
-	} else {
-		bad |= hrr_buf_addf(b, ",\"length\":%u", ev->len);
-	}
-	bad |= hrr_buf_addc(b, '}');
-	if (c->opt.p >= 0)
-		bad |= hrr_buf_addf(b, ",\"p\":%lld", (long long)c->opt.p);
-	if (bad || room(b, 128) < 0)
-		return -ENOMEM;
-	PUT(b, ",\"t\":");
-	put_num(b, ev->t - c->t0);
-	PUT(b, ",\"tid\":");
-	put_num(b, ev->tid);
-	PUT(b, "}\n");
-	return 0;
-}
-
-static int put_ret(struct hrr_convert *c, const struct prog *p, const struct hrr_event *ev)
-{
-	struct hrr_buf *b = &c->out;
-	const unsigned char *at = ev->data + p->l.ret;
-
-	switch (p->row->ret) {
-	case HRR_RET_ERROR: {
-		int32_t v = (int32_t)hrr_le32(at);
-		if (v == 0)
-			return 0;
-		const char *name = hrr_error_name(v);
-		return name != NULL ? hrr_buf_addf(b, ",\"ret\":\"%s\"", name)
-				    : hrr_buf_addf(b, ",\"ret\":%d", v);
-	}
-	case HRR_RET_INT:
-		return hrr_buf_addf(b, ",\"ret\":%d", (int32_t)hrr_le32(at));
-	case HRR_RET_FATBIN:
-		return hrr_buf_addf(b, ",\"ret\":\"0x%llx\"", (unsigned long long)hrr_le64(at));
-	case HRR_RET_STR:
-		return hrr_le64(at) != 0 ? hrr_left_word(c, "ret", hrr_le64(at)) : 0;
-	case HRR_RET_STRUCT:
-		return p->l.ret_width == 20 ? hrr_left_bytes(c, "ret", at, 20) : 0;
-	default:
-		return 0;
-	}
-}
-
-static int begin_call(struct hrr_convert *c, const struct prog *p, const struct hrr_event *ev)
-{
-	struct hrr_buf *b = &c->out;
-
-	if (room(b, 256) < 0)
-		return -ENOMEM;
-	PUT(b, "{\"seq\":");
-	put_dec(b, c->seq);
-	put_p(b, c->opt.p);
-	PUT(b, ",\"t\":");
-	put_dec(b, ev->t - c->t0);
-	PUT(b, ",\"tid\":");
-	put_num(b, ev->tid);
-	put_raw(b, p->head, p->head_len);
-	return 0;
-}
-
-static int end_call(struct hrr_convert *c)
-{
-	struct hrr_buf *b = &c->out, *w = &c->words, *x = &c->extra;
-
-	if (w->len == 0 && x->len == 0)
-		return hrr_buf_add(b, "}\n", 2);
-	if (room(b, w->len + x->len + 64) < 0)
-		return -ENOMEM;
-	PUT(b, ",\"foreign\":{");
-	if (w->len > 0) {
-		PUT(b, "\"words\":{");
-		put_raw(b, w->data, w->len);
-		PUT(b, "}");
-		if (x->len > 0)
-			PUT(b, ",");
-	}
-	if (x->len > 0)
-		put_raw(b, x->data, x->len);
-	PUT(b, "}}\n");
-	return 0;
-}
-
-/* A call of fixed form. 1: not decoded, why in *ret_why. */
-static int fixed(struct hrr_convert *c, const struct prog *p, const struct hrr_event *ev,
-		 const char **ret_why, struct hrr_diag *diag)
-{
-	int rc;
-
-	if (!p->fixed) {
-		*ret_why = "its parameters are not described";
-		return 1;
-	}
-	if (ev->len < p->l.size) {
-		*ret_why = "payload too small";
-		return 1;
-	}
-	if (c->f.version < 5 && ev->len != p->l.size) {
-		*ret_why = "its length is another call's: the build numbered its calls otherwise";
-		return 1;
-	}
-	rc = put_ret(c, p, ev);
-	if (rc < 0 || hrr_buf_adds(&c->out, ",\"args\":{") < 0 || hrr_put_args(c, p, ev) < 0 ||
-	    hrr_buf_addc(&c->out, '}') < 0)
-		return -ENOMEM;
-	rc = hrr_track(c, p, ev);
-	if (rc < 0)
-		return rc;
-	rc = hrr_put_bytes(c, p, ev, diag);
-	if (rc < 0)
-		return rc;
-	if (p->l.tail)
-		return hrr_put_node(c, p, ev, ret_why, diag);
-	return ev->len > p->l.size
-		   ? hrr_left_bytes(c, "tail", ev->data + p->l.size, ev->len - p->l.size)
-		   : 0;
-}
-
-static int launch(struct hrr_convert *c, const struct prog *p, const struct hrr_event *ev,
-		  const char **ret_why, struct hrr_diag *diag)
-{
-	bool fits = p->fixed && ev->len == p->l.size;
-	size_t before = c->out.len;
-	const char *ignored;
-	int rc;
-
-	if (!p->wire->launch && fits)
-		return fixed(c, p, ev, ret_why, diag);
-	rc = hrr_put_launch(c, p, ev, ret_why, diag);
-	if (rc == 1 && fits) {
-		c->out.len = before;
-		rc = fixed(c, p, ev, &ignored, diag);
-	}
-	return rc;
-}
-
-static int call(struct hrr_convert *c, const struct hrr_event *ev, struct hrr_diag *diag)
-{
-	int api = hrr_wire_api(c->f.version, c->f.base, (int)ev->type);
-	const char *why = "unknown id";
-	size_t before = c->out.len;
-	struct prog *p = NULL;
-	int rc = 1;
-
-	c->words.len = c->extra.len = c->after.len = 0;
-	if (!plausible(ev->t - c->t0) || !plausible(ev->tid)) {
-		why = plausible(ev->tid) ? "its time is not plausible"
-					 : "its thread id is not plausible";
-		p = api >= 0 ? hrr_prog(c, (enum hrr_api)api) : NULL;
-	} else if (api >= 0) {
-		p = hrr_prog(c, (enum hrr_api)api);
-		if (p == NULL)
-			return -ENOMEM;
-		uint64_t outputs = c->outputs;
-		c->seq++;
-		rc = begin_call(c, p, ev);
-		if (rc == 0)
-			rc = p->row->cls == HRR_CLASS_LAUNCH ? launch(c, p, ev, &why, diag)
-							     : fixed(c, p, ev, &why, diag);
-		if (rc == 0)
-			rc = end_call(c);
-		if (rc == 0 && c->out.len - before > HRR_JSON_MAX_LINE) {
-			why = "its line would pass the limit of a line";
-			rc = 1;
-		}
-		if (rc == 1) {
-			c->seq--;
-			c->outputs = outputs;
-			c->after.len = 0;
-		}
-	}
-	if (rc == 1) {
-		c->out.len = before;
-		const char *name = p != NULL ? p->row->name : NULL;
-		uint64_t *n = p != NULL ? &c->undecoded : &c->unknown;
-		if ((*n)++ < MAX_SAID)
-			hrr_note(
-			    c, "event %llu (%s, type %u, %u bytes at offset %llu): %s: not decoded",
-			    (unsigned long long)ev->seq, name != NULL ? name : "UNKNOWN", ev->type,
-			    ev->len, (unsigned long long)ev->offset, why);
-		rc = raw(c, ev, name, why);
-	}
-	if (rc == 0 && c->after.len > 0)
-		rc = hrr_buf_add(&c->out, c->after.data, c->after.len);
-	return rc;
-}
-
 static int said_all(struct hrr_convert *c)
 {
 	if (c->unknown > MAX_SAID)
@@ -591,10 +220,10 @@ static int step(struct hrr_convert *c, struct hrr_diag *diag)
 	switch (c->state) {
 	case AT_HEADER:
 		c->state = AT_RUNTIME;
-		return header(c);
+		return hrr_put_header(c);
 	case AT_RUNTIME:
 		c->state = AT_EVENTS;
-		return runtime(c);
+		return hrr_put_runtime(c);
 	case AT_EVENTS:
 		rc = hrr_events_next(c->e, &ev, diag);
 		if (rc < 0)
@@ -602,15 +231,15 @@ static int step(struct hrr_convert *c, struct hrr_diag *diag)
 		if (rc == 0) {
 			c->state = AT_END;
 			said_all(c);
-			return regions_until(c, UINT64_MAX);
+			return hrr_put_regions_until(c, UINT64_MAX);
 		}
 		if (ev.t - c->t0 > c->t_seen && plausible(ev.t - c->t0))
 			c->t_seen = ev.t - c->t0;
-		rc = regions_until(c, c->t0 + c->t_seen);
-		return rc < 0 ? rc : call(c, &ev, diag);
+		rc = hrr_put_regions_until(c, c->t0 + c->t_seen);
+		return rc < 0 ? rc : hrr_put_call(c, &ev, diag);
 	case AT_END:
 		c->state = AT_DONE;
-		return end(c);
+		return hrr_put_end(c);
 	default:
 		return 0;
 	}
@@ -623,6 +252,7 @@ int hrr_convert_line(struct hrr_convert *c, const char **ret_line, size_t *ret_l
 		if (c->state == AT_DONE)
 			return 0;
 		c->at = c->out.len = 0;
+		c->call.there = false;
 		if (c->out.cap > (size_t)4 << 20) /* a long line must not keep its memory */
 			hrr_buf_release(&c->out);
 		int rc = step(c, diag);
@@ -632,9 +262,24 @@ int hrr_convert_line(struct hrr_convert *c, const char **ret_line, size_t *ret_l
 		}
 	}
 	const char *line = c->out.data + c->at;
+	c->at_call = c->call.there && c->call.at == c->at;
 	const char *nl = memchr(line, '\n', c->out.len - c->at);
 	*ret_line = line;
 	*ret_len = (size_t)(nl - line);
 	c->at += *ret_len + 1;
 	return 1;
+}
+
+bool hrr_convert_head(const struct hrr_convert *c, const char *line, struct hrr_record *rec)
+{
+	if (!c->at_call)
+		return false;
+	rec->p = c->opt.p >= 0 ? (uint32_t)c->opt.p : 0;
+	rec->seq = c->call.seq;
+	rec->t = c->call.t;
+	rec->dur = 0;
+	rec->tid = c->call.tid;
+	rec->api = line + c->call.api_at;
+	rec->api_len = c->call.api_len;
+	return true;
 }

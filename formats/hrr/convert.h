@@ -3,6 +3,7 @@
 
 #include "formats/hrr/blobs.h"
 #include "formats/hrr/events.h"
+#include "lib/stream/record.h"
 
 /*
  * One process of an upstream archive as lines of our stream (formats/events): the
@@ -31,6 +32,11 @@ void hrr_convert_close(struct hrr_convert *c);
 /* 1 and a line without its newline (borrowed until the next call), 0 at the end, negative. */
 int hrr_convert_line(struct hrr_convert *c, const char **ret_line, size_t *ret_len,
 		     struct hrr_diag *diag);
+/*
+ * When the line returned last is a call: its head (p, seq, t, dur, tid, and api in the line), so
+ * that nobody has to parse it. False: it is something else.
+ */
+bool hrr_convert_head(const struct hrr_convert *c, const char *line, struct hrr_record *rec);
 /* When what was returned last stands, on the machine's clock: CLOCK_MONOTONIC, ns. */
 uint64_t hrr_convert_time(const struct hrr_convert *c);
 /* The process's id: as its manifest says, else its folder's name, else 0. */

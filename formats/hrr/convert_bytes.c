@@ -199,8 +199,13 @@ static bool capturing(const struct hrr_convert *c, uint64_t stream)
 static int put_blobs(struct hrr_convert *c, const char *name, struct hrr_fnv h,
 		     const struct hrr_up_rect *rect, uint64_t *ret_size, struct hrr_diag *diag)
 {
-	if (hrr_buf_addf(&c->out, ",\"blobs\":{\"%s\":", name) < 0)
+	size_t len = strlen(name);
+
+	if (room(&c->out, len + 32) < 0)
 		return -ENOMEM;
+	PUT(&c->out, ",\"blobs\":{\"");
+	put_raw(&c->out, name, len);
+	PUT(&c->out, "\":");
 	int rc = hrr_put_blob(c, &c->out, h, rect, ret_size, diag);
 	return rc < 0 ? rc : hrr_buf_addc(&c->out, '}');
 }
@@ -286,8 +291,13 @@ static int put_copy(struct hrr_convert *c, const struct prog *p, const struct hr
 		m.dir = DIR_D2H;
 	if (m.dir == DIR_NONE && p->d2h != 0 && !hrr_fnv_none(in))
 		m.dir = DIR_H2D;
-	if (m.dir != DIR_NONE && hrr_buf_addf(&c->out, ",\"dir\":\"%s\"", names[m.dir]) < 0)
+	if (room(&c->out, 32) < 0)
 		return -ENOMEM;
+	if (m.dir != DIR_NONE) {
+		PUT(&c->out, ",\"dir\":\"");
+		put_raw(&c->out, names[m.dir], 3);
+		PUT(&c->out, "\"");
+	}
 	if (!hrr_fnv_none(in) && (m.dir == DIR_H2D || m.dir == DIR_H2H)) {
 		const struct hrr_up_rect *r =
 		    m.from.width > 0 && !(c->f.flags & HRR_UP_PACKED_RECTS) ? &m.from : NULL;

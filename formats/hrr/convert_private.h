@@ -79,6 +79,20 @@ struct known_module { /* found by its handle */
 };
 
 #define MAX_CAPTURES 256
+#define MAX_SAID 16 /* messages of one kind; the rest is counted */
+
+/* Numbers of a stream go no further. */
+static inline bool plausible(uint64_t v)
+{
+	return v < UINT64_C(1) << 53;
+}
+
+/* What is known of the call whose line is in out. */
+struct call_head {
+	bool there;
+	size_t at, api_at, api_len; /* in out; in the line */
+	uint64_t seq, t, tid;
+};
 
 struct hrr_convert {
 	char dir[PATH_MAX];
@@ -100,6 +114,8 @@ struct hrr_convert {
 	struct hrr_buf words, extra; /* members of foreign.words, of foreign */
 	struct hrr_buf text;	     /* scratch */
 	size_t at;
+	struct call_head call;
+	bool at_call; /* the line given last is that call's */
 	struct prog *progs[HRR_API_COUNT];
 	struct hrr_ranges *dev; /* device memory, and segments live at this time */
 	uint64_t capturing[MAX_CAPTURES];
@@ -181,6 +197,15 @@ static inline uint64_t word(const unsigned char *p, unsigned width)
 {
 	return width == 4 ? hrr_le32(p) : hrr_le64(p);
 }
+
+/* Lines into out. 0 or negative. */
+int hrr_put_header(struct hrr_convert *c);
+int hrr_put_runtime(struct hrr_convert *c); /* maybe none */
+int hrr_put_end(struct hrr_convert *c);	    /* none where the archive was not closed in order */
+/* Regions whose time has come. */
+int hrr_put_regions_until(struct hrr_convert *c, uint64_t t);
+/* A record, and the outputs it delivered. */
+int hrr_put_call(struct hrr_convert *c, const struct hrr_event *ev, struct hrr_diag *diag);
 
 struct prog *hrr_prog(struct hrr_convert *c, enum hrr_api api); /* NULL: out of memory */
 /* Writes the members of args. What has no place there goes to c->words and c->extra. */

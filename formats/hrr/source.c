@@ -301,6 +301,13 @@ static int up_line(void *self, const char **ret_line, size_t *ret_len, uint64_t 
 	return 1;
 }
 
+static bool up_head(void *self, struct hrr_record *rec)
+{
+	const struct up *u = self;
+
+	return u->last != NULL && hrr_convert_head(u->last->c, u->last->line, rec);
+}
+
 static struct hrr_blobs *up_blobs(void *self, uint32_t p, struct hrr_diag *diag)
 {
 	struct up *u = self;
@@ -311,7 +318,8 @@ static struct hrr_blobs *up_blobs(void *self, uint32_t p, struct hrr_diag *diag)
 	return NULL;
 }
 
-static const struct hrr_source_format format = {"hrr", probe, up_open, up_line, up_blobs, up_close};
+static const struct hrr_source_format format = {"hrr",	 probe,	   up_open, up_line,
+						up_head, up_blobs, up_close};
 
 void hrr_upstream_register(void (*f)(const char *operand, const char *text))
 {

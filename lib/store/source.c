@@ -261,6 +261,7 @@ void hrr_source_heads_only(struct hrr_source *s, bool looked_at)
 {
 	/* Heads of several files wait together, and only the last one can be looked at. */
 	s->heads_only = !looked_at || s->n_feeds == 1;
+	s->looked_at = looked_at;
 }
 
 bool hrr_source_from_sidecar(const struct hrr_source *s)

@@ -35,6 +35,11 @@ struct hrr_source_format {
 	/* As hrr_reader_line: 1 and a line, 0 at the end, negative with diag. */
 	int (*line)(void *self, const char **ret_line, size_t *ret_len, uint64_t *ret_lineno,
 		    bool *ret_cut, struct hrr_diag *diag);
+	/*
+	 * The line given last is a call: fills p, t, seq, dur, tid and api (which is in the
+	 * line), as parsing would. False: it is to be parsed. NULL: always.
+	 */
+	bool (*head)(void *self, struct hrr_record *rec);
 	/* Store of process p, which stays self's. NULL with diag. */
 	struct hrr_blobs *(*blobs)(void *self, uint32_t p, struct hrr_diag *diag);
 	void (*close)(void *self);

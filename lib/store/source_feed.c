@@ -50,9 +50,17 @@ static int here(const struct feed *f, int rc, struct hrr_diag *diag)
 	return rc;
 }
 
-/* Known by its shape: nothing is left to be checked. */
+/* Known by its shape, or to who wrote it: nothing is left to be checked. */
 static bool known(struct hrr_source *s, struct feed *f, const char *line, size_t len, int *ret_rc)
 {
+	const struct hrr_source_format *format = f->format;
+
+	*ret_rc = 0;
+	if (f->begun && s->heads_only && !s->looked_at && format != NULL && format->head != NULL &&
+	    format->head(f->foreign, &f->head)) {
+		hrr_record_head_only(&f->head, line, len);
+		return true;
+	}
 	if (!f->begun || !hrr_shapes_fit(s->shapes, &f->head, line, len))
 		return false;
 	*ret_rc = s->heads_only ? 0 : hrr_shapes_members(s->shapes, &f->head);

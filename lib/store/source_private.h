@@ -52,7 +52,7 @@ struct hrr_source {
 	bool last_region;	 /* and it came out of a sidecar */
 	bool running, last_look; /* last_look: follow found it ended; what came meanwhile is read */
 	struct hrr_shapes *shapes; /* owned */
-	bool heads_only;
+	bool heads_only, looked_at;
 	char *archive;		    /* owned: folder with the manifest, or NULL */
 	const struct feed *reading; /* while a line is read */
 	uint64_t calls, outputs, regions, sidecars;

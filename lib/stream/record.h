@@ -59,6 +59,17 @@ static inline bool hrr_is_handle(const char *ret, size_t len)
 /* Number of the output's making call: member "node", or -1 when it is not a graph's. */
 int64_t hrr_record_node(const struct hrr_record *rec);
 
+/* Makes rec a call whose members are not there: its head is filled elsewhere. */
+static inline void hrr_record_head_only(struct hrr_record *rec, const char *line, size_t len)
+{
+	rec->kind = HRR_REC_CALL;
+	rec->line = line;
+	rec->len = len;
+	rec->json.n = 0;
+	rec->args = rec->ret = rec->dir = rec->blobs = rec->kernel = rec->host = rec->symbol = -1;
+	rec->shapes = NULL;
+}
+
 /* Lines from a file descriptor; zstd is noticed and unpacked. */
 struct hrr_reader;
 struct hrr_reader *

@@ -47,6 +47,7 @@ struct shape {
 	char *text;
 	struct shape *next; /* that fitted behind this one: likely to do so again */
 	uint32_t n_parts, n_head, n_containers, n_nodes;
+	unsigned form; /* of its head */
 	int args, ret, dir, blobs, kernel, host, symbol;
 };
 
@@ -192,25 +193,43 @@ static inline size_t member(const char *line, size_t i, size_t len, const char *
 #define MEMBER(name, v) \
 	(*at++ = (uint32_t)i, i = member(line, i, len, name, sizeof(name) - 1, &(v)), i != 0)
 
+/* Forms of a head: it may have p, and dur. */
+#define HEAD_P 1u
+#define HEAD_DUR 2u
+#define HEAD_MAX 6 /* parts */
+
+static uint32_t n_head_of(unsigned form)
+{
+	return 4 + (form & HEAD_P) + (form / HEAD_DUR);
+}
+
 /*
- * The head of a call up to its name's closing quote; 0: not canonical. *ret_parts
- * are written to at.
+ * The head of a call up to its name's closing quote; 0: not canonical. Its parts are
+ * written to at: n_head of its form.
  */
 static size_t head(struct hrr_record *rec, const char *line, size_t len, uint32_t *at,
-		   uint32_t *ret_parts)
+		   unsigned *ret_form)
 {
-	const uint32_t *first = at;
+	unsigned form = 0;
 	uint64_t p = 0;
 	size_t i = 0;
 
 	if (!MEMBER("{\"seq\":", rec->seq))
 		return 0;
-	if (len - i > 4 && line[i + 2] == 'p') {
+	if (len - i > 2 && line[i + 2] == 'p') { /* of merged streams */
 		if (!MEMBER(",\"p\":", p) || p >= HRR_STREAM_MAX_PROCESSES)
 			return 0;
+		form |= HEAD_P;
 	}
-	if (!MEMBER(",\"t\":", rec->t) || !MEMBER(",\"dur\":", rec->dur) ||
-	    !MEMBER(",\"tid\":", rec->tid))
+	if (!MEMBER(",\"t\":", rec->t))
+		return 0;
+	rec->dur = 0;
+	if (len - i > 2 && line[i + 2] == 'd') { /* converted streams have none */
+		if (!MEMBER(",\"dur\":", rec->dur))
+			return 0;
+		form |= HEAD_DUR;
+	}
+	if (!MEMBER(",\"tid\":", rec->tid))
 		return 0;
 	if (len - i < 8 || memcmp(line + i, ",\"api\":\"", 8) != 0)
 		return 0;
@@ -222,22 +241,22 @@ static size_t head(struct hrr_record *rec, const char *line, size_t len, uint32_
 	rec->p = (uint32_t)p;
 	rec->api = line + i;
 	rec->api_len = end - i;
-	*ret_parts = (uint32_t)(at - first);
+	*ret_form = form;
 	return end;
 }
 
 static struct shape *find(struct hrr_shapes *s, const struct hrr_record *rec, const char *line,
-			  size_t i, size_t len, uint32_t n_head)
+			  size_t i, size_t len, unsigned form)
 {
 	struct shape *x = s->last != NULL ? s->last->next : NULL;
 
-	if (x != NULL && x->n_head == n_head && fits(x, line, i, len, s->at))
+	if (x != NULL && x->form == form && fits(x, line, i, len, s->at))
 		return x;
 	unsigned b = bucket_of(rec->api, rec->api_len);
 	struct shape **list = s->buckets[b].list;
 	for (unsigned k = 0; k < s->buckets[b].n; k++) {
 		x = list[k];
-		if (x->n_head != n_head || !fits(x, line, i, len, s->at))
+		if (x->form != form || !fits(x, line, i, len, s->at))
 			continue;
 		memmove(list + 1, list, k * sizeof(struct shape *));
 		list[0] = x;
@@ -250,18 +269,14 @@ static struct shape *find(struct hrr_shapes *s, const struct hrr_record *rec, co
 
 bool hrr_shapes_fit(struct hrr_shapes *s, struct hrr_record *rec, const char *line, size_t len)
 {
-	uint32_t n_head;
-	size_t i = len > MAX_LINE ? 0 : head(rec, line, len, s->at, &n_head);
-	struct shape *x = i == 0 ? NULL : find(s, rec, line, i, len, n_head);
+	unsigned form;
+	size_t i = len > MAX_LINE ? 0 : head(rec, line, len, s->at, &form);
+	struct shape *x = i == 0 ? NULL : find(s, rec, line, i, len, form);
 
 	if (x == NULL)
 		return false;
 	s->last = x;
-	rec->kind = HRR_REC_CALL;
-	rec->line = line;
-	rec->len = len;
-	rec->json.n = 0;
-	rec->args = rec->ret = rec->dir = rec->blobs = rec->kernel = rec->host = rec->symbol = -1;
+	hrr_record_head_only(rec, line, len);
 	rec->shapes = s;
 	return true;
 }
@@ -417,7 +432,7 @@ static void *copy(const void *data, size_t size)
 	return p;
 }
 
-static struct shape *finish(const struct draft *d, const struct hrr_record *rec, uint32_t n_head,
+static struct shape *finish(const struct draft *d, const struct hrr_record *rec, unsigned form,
 			    size_t *ret_memory)
 {
 	const struct hrr_json *j = &rec->json;
@@ -426,7 +441,8 @@ static struct shape *finish(const struct draft *d, const struct hrr_record *rec,
 	if (x == NULL)
 		return NULL;
 	x->n_parts = d->n;
-	x->n_head = n_head;
+	x->form = form;
+	x->n_head = n_head_of(form);
 	x->n_nodes = j->n;
 	x->n_containers = (uint32_t)(d->containers.len / sizeof *x->containers);
 	x->parts = copy(d->parts, d->n * sizeof *x->parts);
@@ -461,20 +477,21 @@ void hrr_shapes_learn(struct hrr_shapes *s, const struct hrr_record *rec)
 {
 	struct hrr_record again = {0};
 	struct draft d = {.n = 0};
-	uint32_t n_head, at[MAX_PARTS];
+	uint32_t at[HEAD_MAX];
+	unsigned form;
 	size_t memory;
 
 	if (rec->kind != HRR_REC_CALL || rec->json.general || rec->len > MAX_LINE)
 		return;
-	size_t end = head(&again, rec->line, rec->len, at, &n_head);
+	size_t end = head(&again, rec->line, rec->len, at, &form);
 	unsigned b = bucket_of(rec->api, rec->api_len);
 	/* seq, p, t and the others have to be its own, at the top, as the head has them. */
 	if (end == 0 || again.seq != rec->seq || again.t != rec->t || again.p != rec->p ||
 	    again.tid != rec->tid || again.dur != rec->dur || again.api != rec->api ||
 	    s->buckets[b].n == PER_BUCKET || s->memory >= MAX_MEMORY)
 		return;
-	if (take_apart(&d, rec, n_head)) {
-		struct shape *x = finish(&d, rec, n_head, &memory);
+	if (take_apart(&d, rec, n_head_of(form))) {
+		struct shape *x = finish(&d, rec, form, &memory);
 		if (x != NULL) {
 			s->buckets[b].list[s->buckets[b].n++] = x;
 			s->memory += memory;

@@ -13,6 +13,7 @@
 static char dir[64];
 static char notes[8192];
 static struct hrr_buf file, lines;
+static int heads, wrong_heads; /* of calls, without parsing */
 static int version;
 static uint64_t next_seq;
 
@@ -100,6 +101,16 @@ static int convert(const char *from)
 			diag("no record: %s: %.*s", d.what, (int)len, line);
 			rc = -1000;
 			break;
+		}
+		struct hrr_record head = {0};
+		bool call = hrr_convert_head(c, line, &head);
+		heads += call;
+		if (call != (rec.kind == HRR_REC_CALL) ||
+		    (call && (head.p != rec.p || head.seq != rec.seq || head.t != rec.t ||
+			      head.dur != rec.dur || head.tid != rec.tid || head.api != rec.api ||
+			      head.api_len != rec.api_len))) {
+			diag("another head: %.*s", (int)len, line);
+			wrong_heads++;
 		}
 		n++;
 		hrr_buf_add(&lines, line, len);
@@ -390,5 +401,6 @@ int main(int argc, char **argv)
 		diag("%s stays", dir);
 	hrr_buf_release(&file);
 	hrr_buf_release(&lines);
+	ok(heads > 0 && wrong_heads == 0, "%d heads of calls are what parsing gives", heads);
 	return done_testing();
 }

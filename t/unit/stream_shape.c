@@ -20,6 +20,8 @@ static const char *const samples[] = {
      "\"k\",\"args\":[{\"offset\":0,\"hex\":\"00\"},{\"offset\":8,\"hex\":"
      "\"0000000000000000ff0f4001be7f0000\",\"ptr\":[0,8]}]}"
      "}"),
+    "{\"seq\":10,\"p\":1,\"t\":1,\"tid\":4242,\"api\":\"hipDeviceReset\",\"args\":{}}",
+    "{\"seq\":10,\"t\":1,\"tid\":4242,\"api\":\"hipDeviceReset\",\"args\":{}}",
     "{\"seq\":10,\"t\":1,\"dur\":21,\"tid\":4242,\"api\":\"hipDeviceSynchronize\",\"args\":{}}",
     ("{\"seq\":11,\"t\":1,\"dur\":21,\"tid\":4242,\"api\":\"hipFree\",\"ret\":\"hipErrorX\","
      "\"args\":{"
