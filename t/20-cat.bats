@@ -316,3 +316,41 @@ select_is() { # EXPR SEQS
 	exec 7>&-
 	wait $cat_pid
 }
+
+# peak FILE LINES ARG...: KiB that hrr-cat ARG... has held once it has printed LINES lines of FILE;
+# its input stays open meanwhile, and it hands on what it has before it waits.
+peak() {
+	local file=$1 lines=$2
+	shift 2
+	mkfifo in
+	hrr-cat "$@" <in >out 2>/dev/null &
+	local pid=$!
+	exec 9>in
+	cat "$file" >&9
+	until [ "$(wc -l <out)" -ge "$lines" ]; do
+		kill -0 $pid || return 1
+		sleep 0.05
+	done
+	awk '/VmHWM/ { print $2 }' "/proc/$pid/status"
+	exec 9>&-
+	wait $pid
+	rm in
+}
+
+@test "cat: memory is 10 MiB and the largest line at most, however long the stream" {
+	[ -z "$HRR_T_ASAN" ] || skip "ASan keeps what is freed"
+	awk 'BEGIN {
+		print "{\"hrr\":1,\"pid\":1,\"command\":[],\"t0\":\"1\",\"blobs\":\"/\"}"
+		for (i = 1; i <= 120000; i++)
+			print "{\"seq\":" i ",\"t\":" i * 10 ",\"dur\":1,\"tid\":1,\"api\":\"hip" (i % 2 ? "Free" : "Malloc") \
+				"\",\"args\":{\"ptr\":\"0x7f" i "\",\"n" i % 3000 "\":\"" sprintf("%100d", i) "\"}}"
+	}' >long
+	[ "$(peak long 120001)" -le 10240 ]
+	[ "$(peak long 60001 -e 'addr=0..0xffffffffffffffff and hipFree')" -le 10240 ]
+	{
+		head -n 1 long
+		printf '{"seq":1,"t":1,"dur":1,"tid":1,"api":"hipX","args":{"x":"%08388608d"}}\n' 0
+	} >wide
+	[ "$(peak wide 2)" -le 18432 ]
+	[ "$(peak wide 2 -e 'not size=1')" -le 18432 ]
+}

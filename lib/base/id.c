@@ -2,7 +2,11 @@
 
 #include <errno.h>
 #include <string.h>
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h> /* xxhash.h, by what the processor can do */
+#else
 #include <xxhash.h>
+#endif
 
 _Static_assert(sizeof(struct hrr_id) == sizeof(XXH128_canonical_t), "an id is a canonical hash");
 

@@ -1,10 +1,11 @@
 #!/bin/sh
-# hrr-cat on canonical lines against jq and cat, in one run on one input; memory
-# that does not grow with it; the blob hash against the check of a whole archive.
-# Nothing here asserts a time.
+# hrr-cat against jq and cat on canonical lines; an upstream archive to lines; --verify and
+# the two blob hashes; memory that does not grow. All in one run on one input, processor time
+# where nothing else is said. Nothing here asserts a time.
 set -eu
 : "${BUILD:?}"
 PATH=$BUILD/bin:$PATH
+root=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
@@ -23,32 +24,130 @@ awk -v n="$n" 'BEGIN {
 	}
 	print "{\"end\":\"complete\",\"t\":" 10 * n ",\"calls\":" n ",\"outputs\":0,\"regions\":0,\"lost\":0,\"notRecorded\":{},\"realtime\":\"1\"}"
 }' >lines
-bytes=$(wc -c <lines)
 cat lines >/dev/null
 
-# best NAME COMMAND...: the best of three, seconds of processor time and GB/s
+# best NAME BYTES COMMAND...: the best of five, seconds of processor time and GB/s
 best() {
-	name=$1
-	shift
-	for _ in 1 2 3; do
-		/usr/bin/env bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1' best "$@" 2>&1
+	name=$1 bytes=$2
+	shift 2
+	for _ in 1 2 3 4 5; do
+		bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1' best "$@" 2>&1
 	done | awk -v name="$name" -v bytes="$bytes" '
 		{ t = $1 + $2; if (best == "" || t < best) best = t }
 		END { if (best < 0.001) best = 0.001
-			printf "%-44s %7.3f s  %6.2f GB/s\n", name, best, bytes / best / 1e9 }' | tee -a results
+			printf "%-48s %7.3f s  %6.2f GB/s\n", name, best, bytes / best / 1e9 }' | tee -a results
 }
-best 'cat' cat lines
-best 'hrr-cat (print)' hrr-cat lines
-best 'hrr-cat -e hipMemcpy (by name)' hrr-cat -e hipMemcpy lines
-best 'hrr-cat -e size>=1M (by members)' hrr-cat -e 'size>=1M' lines
-best 'hrr-cat --info' hrr-cat --info lines
+# ratio NAME A B: how many times as long A takes as B
+ratio() {
+	awk -v name="$1" -v a="$2" -v b="$3" '
+		index($0, a) == 1 { x = $(NF - 3) }
+		index($0, b) == 1 { y = $(NF - 3) }
+		END { printf "%s: %.1f times\n", name, x / y }' results
+}
+size=$(wc -c <lines)
+best 'cat' "$size" cat lines
+best 'hrr-cat' "$size" hrr-cat lines
+for e in hipMemcpy @copy 'size>=1M' addr=0x7fbe01400000+1 'kernel=*gemm*' 'ret!=hipSuccess' dir=d2h stream=0x10 \
+	'@copy and size>=1M and not dir=d2h'; do
+	best "hrr-cat -e '$e'" "$size" hrr-cat -e "$e" lines
+done
+best 'hrr-cat --info' "$size" hrr-cat --info lines
+best 'hrr-cat --text' "$size" hrr-cat --text lines
 if command -v jq >/dev/null; then
-	best 'jq -c select(.api=="hipMemcpy")' jq -c 'select(.api=="hipMemcpy")' lines
-	awk '/hipMemcpy \(by name/ { a = $(NF - 3) } /by members/ { b = $(NF - 3) } /^jq/ { j = $(NF - 3) }
-		END { printf "jq takes %.0f times as long as -e by name, %.0f times as by members\n", j / a, j / b }' results
+	# shellcheck disable=SC2016 # jq's variable
+	head -n 40001 lines >few
+	best 'jq, by name' "$(wc -c <few)" jq -c 'select(.api=="hipMemcpy")' few
+	best 'hrr-cat, by name' "$(wc -c <few)" hrr-cat -e hipMemcpy few
+	best 'jq, by members' "$(wc -c <few)" jq -c 'select(.args.sizeBytes>=1048576)' few
+	best 'hrr-cat, by members' "$(wc -c <few)" hrr-cat -e 'size>=1M' few
+	ratio 'jq against hrr-cat, by name' 'jq, by name' 'hrr-cat, by name'
+	ratio 'jq against hrr-cat, by members' 'jq, by members' 'hrr-cat, by members'
 fi
-for f in lines long; do
-	[ "$f" = lines ] || { head -n 1 lines; for _ in 1 2 3 4; do grep '"seq"' lines; done; } >long
-	printf 'resident memory of hrr-cat -e hipMemcpy on %s MB: %s KiB\n' "$(($(wc -c <$f) / 1000000))" \
-		"$(bash -c 'hrr-cat -e hipMemcpy "$1" 2>/dev/null | (sleep 0.3; cat >/dev/null) & sleep 0.2; grep -h VmHWM /proc/$(pgrep -n -f "hrr-cat -e hipMemcpy $1")/status 2>/dev/null | tr -dc 0-9; wait' m $f)"
+
+hrr-cat -q -o up --format hrr8 lines 2>/dev/null
+hrr-cat up >uplines 2>/dev/null
+best 'hrr-cat of an upstream archive, bytes written' "$(wc -c <uplines)" hrr-cat up
+rm -rf up uplines
+
+# The two hashes in cache and in memory.
+cat >hash.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "formats/hrr/hash.h"
+#include "lib/base/id.h"
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+static void compare(const char *where, const unsigned char *p, size_t n, int times)
+{
+	double best[2] = {1e9, 1e9};
+	unsigned x = 0;
+
+	for (int i = 0; i < 5; i++) {
+		double t = now();
+		for (int k = 0; k < times; k++)
+			x ^= hrr_id_of(p, n).b[0];
+		best[0] = now() - t < best[0] ? now() - t : best[0];
+		t = now();
+		for (int k = 0; k < (times + 15) / 16; k++)
+			x ^= (unsigned)hrr_fnv_of(p, n).lo;
+		t = (now() - t) * times / ((times + 15) / 16);
+		best[1] = t < best[1] ? t : best[1];
+	}
+	double bytes = (double)n * times / 1e9;
+	printf("%s: blob hash %.2f GB/s, upstream's %.3f GB/s: %.1f times (%u)\n", where,
+	       bytes / best[0], bytes / best[1], best[1] / best[0], x & 1);
+}
+int main(void)
+{
+	size_t n = (size_t)64 << 20;
+	unsigned char *p = malloc(n);
+	memset(p, 7, n);
+	compare("256 KiB", p, 256 << 10, 1024);
+	compare("64 MiB", p, n, 1);
+}
+C
+${CC:-cc} -std=gnu11 -O2 -I"$root" -o hash hash.c "$BUILD/lib/libhrr.a" -lxxhash
+./hash
+
+# --verify of 1 GiB in 64 blobs: processor time, and time on the wall with the threads there are.
+mkdir -p v.hrr/blobs v.hrr/pid-1
+echo '{"hrr":1,"pid":1,"command":[],"t0":"1","blobs":"../blobs"}' >v.hrr/pid-1/events.jsonl
+for i in $(seq 64); do
+	head -c 16777216 /dev/urandom >blob
+	h=$(xxhsum -q -H2 blob | cut -d' ' -f1)
+	two=$(printf %.2s "$h")
+	mkdir -p "v.hrr/blobs/$two"
+	mv blob "v.hrr/blobs/$two/$h"
+	echo "{\"seq\":$i,\"t\":$i,\"dur\":1,\"tid\":1,\"api\":\"hipMemcpy\",\"args\":{},\"blobs\":{\"src\":\"xxh128:$h\"}}"
+done >>v.hrr/pid-1/events.jsonl
+echo '{"end":"complete","t":65,"calls":64,"outputs":0,"regions":0,"lost":0,"notRecorded":{}}' >>v.hrr/pid-1/events.jsonl
+best 'hrr-cat --verify, processor time' 1073741824 hrr-cat --verify v.hrr
+# shellcheck disable=SC2046 # names without blanks
+best 'xxhsum -H2 of the same files' 1073741824 xxhsum -q -H2 $(find v.hrr/blobs -type f)
+for _ in 1 2 3 4 5; do
+	bash -c 'TIMEFORMAT=%R; time hrr-cat --verify v.hrr >/dev/null' 2>&1
+done | sort -n | awk 'NR == 1 { printf "hrr-cat --verify on the wall: %.3f s, %.2f GB/s\n", $1, 1073741824 / $1 / 1e9 }'
+rm -rf v.hrr
+
+# Held at most, with the input open until everything was printed.
+grep '"seq"' lines >calls
+for times in 1 4; do
+	{ head -n 1 lines; for _ in $(seq $times); do cat calls; done; } >long
+	mkfifo in
+	hrr-cat -e hipMemcpy <in >out 2>/dev/null &
+	pid=$!
+	exec 9>in
+	cat long >&9
+	until [ "$(wc -l <out)" -ge $((n * times / 4 + 1)) ]; do sleep 0.1; done
+	echo "resident memory of hrr-cat -e hipMemcpy on $(($(wc -c <long) / 1000000)) MB:" \
+		"$(awk '/VmHWM/ { print $2 }' /proc/$pid/status) KiB"
+	exec 9>&-
+	wait $pid || :
+	rm in
 done
