@@ -68,15 +68,33 @@ answers() {
 	[ -s build/fuzz/play/1.jsonl ]
 }
 
-@test "records, selectors, an archive's files and the writers take what comes" {
-	local w san=
+# reader NAME RUNS FILE...: the harness, compiled without libFuzzer, over each file and RUNS
+# changes of it.
+reader() {
+	local san='' wrap
 	[ -z "${HRR_T_ASAN:-}" ] || san=-fsanitize=address,undefined
-	for w in record select store write; do
-		# shellcheck disable=SC2086 # $san is an option or none
-		${CC:-cc} -std=c11 -g -D_GNU_SOURCE $san -I"$ROOT" -o "$w" "$ROOT/t/fuzz/$w.c" \
-			"$ROOT/t/fuzz/once.c" "$BUILD/lib/libhrr.a" -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm
-		run_sep "./$w" 500 "$ROOT/t/data/fuzz/$w"/*
-		status_is 0
-		out_like '^[0-9]{3,} inputs$'
+	wrap=$(cat "$ROOT/t/fuzz/memfile.ld")
+	# shellcheck disable=SC2086 # options
+	(cd "$ROOT" && ${CC:-cc} -std=c11 -g -D_GNU_SOURCE $san -I. -I"$BUILD/gen" -o "$T/$1" "t/fuzz/$1.c" \
+		t/fuzz/once.c t/fuzz/memfile.c $wrap "$BUILD/lib/libhrr.a" -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm)
+	run_sep "./$1" "${@:2}"
+	status_is 0
+	out_like '^[0-9]{3,} inputs$'
+}
+
+@test "readers of upstream archives, snapshots, code objects and arguments take what comes" {
+	reader hrr 200 "$ROOT"/t/data/hrr/*/pid-*/events.bin "$ROOT"/t/data/hrr/*/pid-*/regions/*
+	reader torch 100 "$ROOT"/t/data/torch/*.pickle
+	reader codeobj 300 "$ROOT"/t/data/codeobj/*.co
+	reader bundle 300 "$ROOT"/t/data/codeobj/*.ccob
+	reader metadata 2000 "$ROOT"/t/data/fuzz/metadata/*
+	reader args 2000 "$ROOT"/t/data/fuzz/args/*
+	reader region 300 "$ROOT"/t/data/streams/small/pid-4242/events.jsonl
+}
+
+@test "records, selectors, an archive's files and the writers take what comes" {
+	local w
+	for w in record select sidecar manifest write; do
+		reader "$w" 500 "$ROOT/t/data/fuzz/$w"/*
 	done
 }

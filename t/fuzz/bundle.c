@@ -1,4 +1,4 @@
-/* libFuzzer over containers of code objects. See codeobj.sh. */
+/* libFuzzer over containers of code objects. See run.sh. */
 #include "t/unit/codeobj_fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,4 +1,4 @@
-/* libFuzzer over line tables: input is .debug_line, and a tail of it the strings. See codeobj.sh.
+/* libFuzzer over line tables: input is .debug_line, and a tail of it the strings. See run.sh.
  */
 #include "lib/hip/dwarf.h"
 

@@ -1,7 +1,7 @@
 /*
  * libFuzzer over lines of a stream: what is fast agrees with what is general. The scanner
  * with jansson (same values, or both refuse), and a line that fits a shape learned
- * from the lines before with the line parsed. See stream.sh.
+ * from lines before with the line parsed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,11 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void same_node(const struct hrr_json *a, const struct hrr_json *b, int i)
 {
 	const struct hrr_json_node *x = &a->nodes[i], *y = &b->nodes[i];
-	struct hrr_buf s = {0}, t = {0};
+	static struct hrr_buf s, t;
 	uint64_t u = 0, v = 0;
 	int64_t k = 0, l = 0;
 	double f = 0, g = 0;
 
+	s.len = t.len = 0;
 	CHECK(x->type == y->type && x->key == y->key && x->next == y->next);
 	switch (x->type) {
 	case HRR_JSON_STRING:
@@ -40,13 +41,11 @@ static void same_node(const struct hrr_json *a, const struct hrr_json *b, int i)
 		CHECK(hrr_json_f64(a, i, &f) == hrr_json_f64(b, i, &g) && f == g);
 		break;
 	}
-	hrr_buf_release(&s);
-	hrr_buf_release(&t);
 }
 
 static void two_paths(const char *line, size_t len)
 {
-	struct hrr_json a = {0}, b = {0};
+	static struct hrr_json a, b;
 	int fast = hrr_json_scan(&a, line, len);
 
 	if (fast != -EAGAIN) {
@@ -55,8 +54,6 @@ static void two_paths(const char *line, size_t len)
 		for (uint32_t i = 0; fast == 0 && i < a.n; i++)
 			same_node(&a, &b, (int)i);
 	}
-	hrr_json_release(&a);
-	hrr_json_release(&b);
 }
 
 static void same_head(const struct hrr_record *a, const struct hrr_record *b)
@@ -66,12 +63,26 @@ static void same_head(const struct hrr_record *a, const struct hrr_record *b)
 	CHECK(a->api_len == 0 || memcmp(a->api, b->api, a->api_len) == 0);
 }
 
+/* Shapes are kept over some inputs: what they learned of one must not change another. */
+static struct hrr_shapes *learned(void)
+{
+	static struct hrr_shapes *shapes;
+	static unsigned used;
+
+	if (used++ % 4096 == 0) {
+		hrr_shapes_free(shapes);
+		shapes = hrr_shapes_new();
+		CHECK(shapes != NULL);
+	}
+	return shapes;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct hrr_shapes *shapes = hrr_shapes_new();
-	struct hrr_record rec = {0}, slow = {0}, fit = {0};
+	static struct hrr_record rec, slow, fit;
+	static struct hrr_buf spaced;
+	struct hrr_shapes *shapes = learned();
 	struct hrr_diag d = {0};
-	struct hrr_buf spaced = {0};
 
 	for (size_t at = 0; at < size;) {
 		const char *line = (const char *)data + at;
@@ -98,10 +109,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		CHECK(rec.kind != HRR_REC_OUTPUT ||
 		      hrr_record_node(&rec) == hrr_record_node(&slow));
 	}
-	hrr_record_release(&rec);
-	hrr_record_release(&slow);
-	hrr_record_release(&fit);
-	hrr_buf_release(&spaced);
-	hrr_shapes_free(shapes);
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* libFuzzer over streams, read by what explains, lints and draws memory. See region.sh. */
+/* libFuzzer over streams, read by what explains, lints and draws memory. See run.sh. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
  * libFuzzer over selectors (the first line), held against calls (the others): "not"
- * turns the answer around, and what asks for the head alone needs no more. See stream.sh.
+ * turns the answer around, and what asks for the head alone needs no more. See run.sh.
  */
 #include <stdlib.h>
 #include <string.h>

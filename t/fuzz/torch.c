@@ -1,4 +1,4 @@
-/* libFuzzer over PyTorch's memory snapshots. See torch.sh. */
+/* libFuzzer over PyTorch's memory snapshots. See run.sh. */
 #include "t/unit/torch_fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

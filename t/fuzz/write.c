@@ -1,6 +1,6 @@
 /*
  * libFuzzer over the writers: whatever bytes and numbers they are given, the line is a
- * record that says the same, also after an edit. See stream.sh.
+ * record that says the same, also after an edit. See run.sh.
  */
 #include <stdlib.h>
 #include <string.h>
