@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 VERSION := $(shell cat VERSION)
 
-ifeq ($(CONFIG),clang)
+ifneq ($(filter clang fuzz-%,$(CONFIG)),)
 CC := clang
 else ifeq ($(origin CC),default)
 CC := gcc
@@ -20,6 +20,8 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wundef -Wformat=2 -Werror
 SAN_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 SAN_tsan := -fsanitize=thread
+SAN_fuzz-asan := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+SAN_fuzz-fast := -fsanitize=fuzzer-no-link,undefined -fsanitize-trap=undefined
 SAN := $(SAN_$(CONFIG))
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(BUILD)/gen -DHRR_VERSION='"$(VERSION)"'
 CFLAGS += -std=c11 -fPIC -fvisibility=hidden -fno-strict-aliasing $(OPT) $(WARN) $(SAN)
@@ -52,17 +54,18 @@ L := $(BUILD)/lib/hrr
 IN_PROGRAM_SRC := lib/base/buf.c lib/base/diag.c lib/base/range.c \
 	$(filter lib/hip/bundle%.c lib/hip/codeobj%.c lib/hip/msgpack%.c lib/hip/elf%.c \
 	lib/hip/dwarf%.c lib/hip/table.c,$(LIB_SRC))
+COMPLETIONS := $(BUILD)/share/hrr.bash $(BUILD)/share/_hrr
 EMU_MAJORS := 5 6 7
 STANDINS := $(foreach m,$(EMU_MAJORS),$(L)/emu/libamdhip64.so.$(m)) $(L)/emu/libhsa-runtime64.so.1
 SHARED := $(if $(PRELOAD_SRC),$(L)/libhrr-preload.so) \
 	$(if $(wildcard lib/preload/audit.c),$(L)/libhrr-audit.so) \
 	$(if $(and $(RUNTIME_SRC),$(ISA_SRC)),$(L)/libhrr-emu.so $(STANDINS))
 
-.PHONY: all demo deps test check-asan fault lint bench install uninstall clean help units apps man isa-coverage fuzz
-all: $(LIB) $(PROGS:%=$(BUILD)/bin/%) $(SHARED)
+.PHONY: all demo deps test check-asan check-faults fault lint bench install uninstall clean help units apps man isa-coverage fuzz
+all: $(LIB) $(PROGS:%=$(BUILD)/bin/%) $(SHARED) $(COMPLETIONS)
 
 help:
-	@echo 'targets: deps demo all test check-asan fault lint bench fuzz isa-coverage install uninstall clean'
+	@echo 'targets: deps demo all test check-asan check-faults fault lint bench fuzz isa-coverage install uninstall clean'
 	@echo 'settings: CONFIG=gcc|clang|asan|tsan BUILD=DIR PREFIX=DIR DESTDIR=DIR DEVICE=emu|rocm V=1'
 
 deps:
@@ -126,6 +129,10 @@ $(L)/emu/libhsa-runtime64.so.1: lib/emu/standin/hsa.S lib/emu/standin/hsa_names.
 	$(call say,LD )$(CC) -shared $(CPPFLAGS) -o $@ $< -nostdlib -Wl,-soname,libhsa-runtime64.so.1 \
 		-Wl,--version-script=lib/emu/standin/hsa.map -Wl,-rpath,'$$ORIGIN/..' -L$(L) -l:libhrr-emu.so
 
+# --- completion of commands: out of what the programs say with -h ---
+$(COMPLETIONS) &: $(wildcard completions/*) $(PROGS:%=$(BUILD)/bin/%)
+	$(call say,GEN)sh completions/gen.sh $(BUILD)/bin $(BUILD)/gen $(BUILD)/share
+
 # --- tests ------------------------------------------------------------------
 $(BUILD)/t/unit/%: $(BUILD)/obj/t/unit/%.o $(call obj,$(ISA_SRC)) $(LIB)
 	@mkdir -p $(@D)
@@ -142,7 +149,13 @@ install: all
 	cp -P $(L)/emu/*.so* $(DESTDIR)$(PREFIX)/lib/hrr/emu
 	for n in 1 5 7; do install -d $(DESTDIR)$(PREFIX)/share/man/man$$n && \
 		install -m 644 man/*.$$n $(DESTDIR)$(PREFIX)/share/man/man$$n; done
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+	for p in $(PROGS); do \
+		install -m 644 $(BUILD)/share/hrr.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$p; done
+	install -m 644 $(BUILD)/share/_hrr $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 uninstall:
+	cd $(DESTDIR)$(PREFIX)/share/bash-completion/completions && rm -f $(PROGS)
+	rm -f $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hrr
 	cd $(DESTDIR)$(PREFIX)/bin && rm -f $(PROGS)
 	rm -rf $(DESTDIR)$(PREFIX)/lib/hrr
 	for f in man/*.[157]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/}; done

@@ -57,6 +57,7 @@ int session_run(struct session *s, pid_t pid);
 bool session_broken_pipe(const struct hrr_diag *diag);
 void session_remove(const struct session *s); /* an archive that holds nothing */
 void session_report(const struct session *s, const struct hrr_collect_summary *sum);
+void session_report_unrecorded(const struct hrr_collect_summary *sum);
 /* "3 calls" */
 const char *session_count(uint64_t n, const char *what, char *buf, size_t size);
 

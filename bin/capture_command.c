@@ -10,6 +10,7 @@
 #include "bin/tool.h"
 #include "lib/hip/entry.h"
 #include "lib/preload/ring.h"
+#include "lib/store/file.h"
 
 static volatile sig_atomic_t got_term;
 static volatile sig_atomic_t child; /* pid to pass TERM and HUP on to */
@@ -61,9 +62,8 @@ static void add_env(const char *name, const char *path, bool front)
 		hrr_buf_adds(&b, path);
 	else
 		hrr_buf_addf(&b, "%s:%s", front ? path : old, front ? old : path);
-	if (hrr_buf_str(&b) == NULL)
+	if (hrr_buf_str(&b) == NULL || b.failed || setenv(name, b.data, 1) < 0)
 		tool_no_memory();
-	setenv(name, b.data, 1);
 	hrr_buf_release(&b);
 }
 
@@ -95,7 +95,8 @@ static void child_environment(const char *scratch)
 			tool_die(path, 0, "no CPU run time: %s", strerror(errno));
 		add_env("LD_LIBRARY_PATH", path, true);
 	}
-	setenv(HRR_ENV_DIR, scratch, 1);
+	if (setenv(HRR_ENV_DIR, scratch, 1) < 0)
+		tool_no_memory();
 }
 
 static void run_command(int go, int failed)
@@ -106,6 +107,8 @@ static void run_command(int go, int failed)
 	/* The scratch folder's name, then the command may run. */
 	while (n < sizeof path - 1) {
 		ssize_t k = read(go, path + n, sizeof path - 1 - n);
+		if (k < 0 && errno == EINTR)
+			continue;
 		if (k <= 0)
 			break;
 		n += (size_t)k;
@@ -148,12 +151,16 @@ struct capture_command capture_start(void)
 
 int capture_go(struct capture_command *c, const char *scratch)
 {
-	int err = 0;
+	int err = 0, rc = hrr_write_all(c->go, scratch, strlen(scratch));
+	ssize_t n;
 
-	if (write(c->go, scratch, strlen(scratch)) != (ssize_t)strlen(scratch))
-		tool_die(NULL, 0, "cannot start: %s", strerror(errno));
+	if (rc < 0)
+		tool_die(NULL, 0, "cannot start: %s", strerror(-rc));
 	close(c->go);
-	if (read(c->failed, &err, sizeof err) != sizeof err)
+	do
+		n = read(c->failed, &err, sizeof err);
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof err)
 		err = 0;
 	close(c->failed);
 	return err;

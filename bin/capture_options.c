@@ -132,7 +132,7 @@ static void add_only(struct hrr_buf *b, const char *expr)
 		tool_misuse("--only: %s", diag.what);
 	hrr_select_free(s);
 	hrr_buf_addf(b, "%s(%s)", b->len > 0 ? " or " : "", expr);
-	if (hrr_buf_str(b) == NULL)
+	if (hrr_buf_str(b) == NULL || b->failed)
 		tool_no_memory();
 	if (b->len >= HRR_ONLY_MAX)
 		tool_misuse("--only: too long");

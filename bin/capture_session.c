@@ -30,7 +30,7 @@ static char *expand(const char *name, pid_t pid)
 			hrr_buf_addc(&b, *s);
 		}
 	}
-	if (hrr_buf_str(&b) == NULL)
+	if (hrr_buf_str(&b) == NULL || b.failed)
 		tool_no_memory();
 	return b.data;
 }
@@ -215,6 +215,14 @@ static const char *processes(uint32_t n, char *buf, size_t size)
 	return buf;
 }
 
+void session_report_unrecorded(const struct hrr_collect_summary *sum)
+{
+	if (sum->unrecorded != 0)
+		tool_say(NULL, 0,
+			 "lost: %s not recorded: no descriptor, memory or room was left for it",
+			 sum->unrecorded == 1 ? "a process is" : "processes are");
+}
+
 void session_report(const struct session *s, const struct hrr_collect_summary *sum)
 {
 	const char *where = capture.stream ? NULL : s->dir;
@@ -230,6 +238,7 @@ void session_report(const struct session *s, const struct hrr_collect_summary *s
 	if (sum->lost != 0 || sum->lost_bytes != 0)
 		tool_say(where, 0, "lost: %llu records, %llu bytes", (unsigned long long)sum->lost,
 			 (unsigned long long)sum->lost_bytes);
+	session_report_unrecorded(sum);
 	if (sum->not_recorded != 0 && !capture.quiet)
 		tool_say(where, 0, "%s of functions that are not recorded: see the end record",
 			 session_count(sum->not_recorded, "call", a, sizeof a));

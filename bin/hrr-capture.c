@@ -25,7 +25,7 @@ static int recover(const char *dir)
 	hrr_collect_summary(s.collect, &sum);
 	if (hrr_collect_alive(s.collect) == 0)
 		rmdir(s.scratch);
-	if (hrr_archive_state(s.archive, sum.cut ? "cut" : "complete", &diag) < 0)
+	if (hrr_archive_state(s.archive, sum.cut || sum.unrecorded != 0 ? "cut" : "complete", &diag) < 0)
 		tool_die_diag(&diag);
 	session_report(&s, &sum);
 	hrr_collect_close(s.collect);
@@ -75,13 +75,16 @@ static int record(void)
 		tool_say(capture.argv[0], 0, "cannot be run: %s", strerror(err));
 	bool nothing = sum.processes == 0 && rc >= 0;
 	if (nothing) {
-		if (err == 0 && !capture.quiet)
+		session_report_unrecorded(&sum);
+		if (err == 0 && sum.unrecorded == 0 && !capture.quiet)
 			tool_say(NULL, 0, "no HIP call was seen: nothing is recorded");
 	} else {
 		if (capture.window != 0)
 			rc = cut_to_window(&s, rc == 0, left, &diag) < 0 ? -1 : rc;
 		if (s.archive != NULL &&
-		    hrr_archive_state(s.archive, sum.cut || left ? "cut" : "complete", &diag) < 0)
+		    hrr_archive_state(s.archive,
+				      sum.cut || left || sum.unrecorded != 0 ? "cut" : "complete",
+				      &diag) < 0)
 			tool_die_diag(&diag);
 		session_report(&s, &sum);
 	}
@@ -93,7 +96,7 @@ static int record(void)
 		session_remove(&s);
 	if (rc < 0 && !s.reader_gone)
 		code = OWN_FAILURE;
-	if (capture.strict && (sum.lost != 0 || sum.lost_bytes != 0))
+	if (capture.strict && (sum.lost != 0 || sum.lost_bytes != 0 || sum.unrecorded != 0))
 		code = OWN_FAILURE;
 	return tool_finish(code);
 }

@@ -133,9 +133,16 @@ static _Noreturn void give_up(struct cat *c)
 
 /* --- where a record goes --- */
 
+/* None when there is no such folder: its blobs are missing then. */
 static struct hrr_blobs *blobs_of(void *self, uint32_t p)
 {
-	return hrr_source_blobs(self, p, NULL);
+	struct cat *c = self;
+	struct hrr_blobs *store = hrr_source_blobs(c->src, p, &diag);
+	const char *path = hrr_source_blobs_path(c->src, p);
+
+	if (store == NULL && path != NULL && access(path, F_OK) == 0)
+		give_up(c);
+	return store;
 }
 
 static void say_lost(void *self, const char *text)
@@ -156,8 +163,7 @@ static void put_hrr8(struct cat *c, const struct hrr_record *rec, const char *li
 			give_up(c);
 		rec = &c->edited;
 	}
-	if (hrr_hrr8_record(c->hrr8, rec, hrr_source_from_sidecar(c->src), blobs_of, c->src,
-			    &diag) < 0)
+	if (hrr_hrr8_record(c->hrr8, rec, hrr_source_from_sidecar(c->src), blobs_of, c, &diag) < 0)
 		give_up(c);
 }
 

@@ -147,7 +147,9 @@ static bool is_bytes(const char *operand)
 	int fd = open(operand, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	n = read(fd, head, sizeof head);
+	do
+		n = read(fd, head, sizeof head);
+	while (n < 0 && errno == EINTR);
 	close(fd);
 	if (n >= 4 && memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0)
 		return false; /* a compressed stream */

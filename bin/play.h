@@ -32,9 +32,8 @@ struct play {
 	struct hrr_replay *engine;
 	struct hrr_source *src;
 	struct hrr_children *children; /* NULL: one process only so far */
-	FILE *results;
-	bool own_regions;	  /* the stream itself holds regions */
-	uint32_t p, recorded_pid; /* of the process this program replays */
+	bool own_regions;	       /* the stream itself holds regions */
+	uint32_t p, recorded_pid;      /* of the process this program replays */
 	bool have_p;
 	struct hrr_buf text;
 };
@@ -63,7 +62,7 @@ bool play_handed_on(const struct hrr_record *rec);
 /* play_results.c */
 void play_open_outputs(void);
 void play_put_result(void); /* play.text, where results are asked for */
-void play_flush_results(void);
+void play_close_results(void);
 void play_on_fidelity(void *self, const struct hrr_launch_fidelity *f);
 void play_hash_header(const struct hrr_record *rec);
 void play_close_hashes(const struct hrr_verdict *v);

@@ -36,7 +36,7 @@ static void memory(const struct hrr_outcome *o)
 void play_on_outcome(void *self, const struct hrr_outcome *o)
 {
 	(void)self;
-	if (play.results != NULL) {
+	if (play.results_fd >= 0) {
 		play.text.len = 0;
 		if (hrr_outcome_json(&play.text, o, play_index()) < 0)
 			tool_no_memory();
@@ -98,11 +98,11 @@ void play_times(void)
 void play_summary(const struct hrr_verdict *v, int code)
 {
 	play.text.len = 0;
-	if (play.results != NULL) {
+	if (play.results_fd >= 0) {
 		if (hrr_verdict_json(&play.text, v, play.require_complete, play_index()) < 0)
 			tool_no_memory();
 		play_put_result();
-		play_flush_results();
+		play_close_results();
 	}
 	if (play.quiet && code == 0)
 		return;

@@ -2,25 +2,37 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bin/play.h"
 #include "bin/tool.h"
+#include "lib/store/file.h"
 #include "lib/stream/edit.h"
 
 /* What hrr-play writes: results (-r) and the stream of hashes (--hash-launches). */
 
-void play_put_result(void)
+static _Noreturn void results_failed(int err)
 {
-	if (play.results == NULL)
-		return;
-	if (fwrite(play.text.data, 1, play.text.len, play.results) != play.text.len)
-		tool_die(play.results_path, 0, "%s", strerror(errno));
+	const char *path = play.results_path != NULL ? play.results_path : "results";
+
+	tool_die(path, 0, "cannot write: %s", strerror(err));
 }
 
-void play_flush_results(void)
+/* A write for each line: replays of several processes put theirs into one file. */
+void play_put_result(void)
 {
-	if (fflush(play.results) != 0)
-		tool_die(play.results_path, 0, "%s", strerror(errno));
+	if (play.results_fd < 0)
+		return;
+	int rc = hrr_write_all(play.results_fd, play.text.data, play.text.len);
+	if (rc < 0)
+		results_failed(-rc);
+}
+
+void play_close_results(void)
+{
+	if (play.results_fd >= 0 && close(play.results_fd) < 0)
+		results_failed(errno);
+	play.results_fd = -1;
 }
 
 void play_on_fidelity(void *self, const struct hrr_launch_fidelity *f)
@@ -52,12 +64,6 @@ void play_open_outputs(void)
 		if (play.results_fd < 0)
 			tool_die(play.results_path, 0, "%s", strerror(errno));
 	}
-	if (play.results_fd >= 0) {
-		play.results = fdopen(play.results_fd, "a");
-		if (play.results == NULL)
-			tool_die(play.results_path, 0, "%s", strerror(errno));
-		setvbuf(play.results, NULL, _IOLBF, 1 << 16);
-	}
 }
 
 /* The stream of hashes has the recorded header, but blobs of its own. */
@@ -85,8 +91,12 @@ void play_close_hashes(const struct hrr_verdict *v)
 			"{\"end\":\"filtered\",\"t\":0,\"calls\":%llu,\"outputs\":%llu,"
 			"\"regions\":0,\"lost\":0,\"notRecorded\":{}}\n",
 			(unsigned long long)v->hashed, (unsigned long long)v->hashes);
-		if (fclose(f) != 0)
-			tool_die(play.hashes_path, 0, "%s", strerror(errno));
+		/* An error of an earlier write is remembered, its number is not. */
+		int err = fflush(f) != 0 ? errno : ferror(f) ? EIO : 0;
+		if (fclose(f) != 0 && err == 0)
+			err = errno;
+		if (err != 0)
+			tool_die(play.hashes_path, 0, "cannot write: %s", strerror(err));
 	}
 	if (play.opt.hash_blobs != NULL)
 		hrr_blobs_close(play.opt.hash_blobs);

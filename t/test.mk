@@ -14,6 +14,10 @@ test: all units apps
 check-asan:
 	@$(MAKE) --no-print-directory CONFIG=asan BUILD=build/asan test
 
+# Every call of the system in every program fails once. `make check-faults FAULTS_CASES="cat_o play_r"`.
+check-faults: all
+	@$(T_ENV) bash t/faults.sh $(FAULTS_CASES)
+
 # Each patch of t/fault breaks one rule; the test it names has to go red.
 fault: all units apps
 	@$(T_ENV) MAKE='$(MAKE)' sh t/fault.sh $(FAULTS)
@@ -45,6 +49,11 @@ bench: all apps $(BUILD)/t/unit/diff_parts $(UNCHECKED)/libhrr-emu.so
 fuzz: all
 	@set -e; found=; for f in t/fuzz/*.sh; do [ -f "$$f" ] || continue; found=1; \
 		echo "# $$f"; $(T_ENV) sh "$$f"; done; [ "$$found" ] || echo 'fuzz: nothing in t/fuzz'
+
+# What t/fuzz/run.sh links with.
+.PHONY: fuzz-objects isa-objects
+fuzz-objects: $(LIB)
+isa-objects: $(call obj,$(ISA_SRC))
 
 man:
 	mandoc -T lint -W warning man/*.[157]

@@ -33,12 +33,20 @@ int hrr_up_open_file(const char *path, uint64_t *ret_size)
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > HRR_BLOB_MAX) {
+	int rc = fstat(fd, &st) < 0 ? -errno : 0;
+	if (rc < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > HRR_BLOB_MAX) {
 		close(fd);
-		return -EFBIG;
+		return rc < 0 ? rc : -EFBIG;
 	}
 	*ret_size = (uint64_t)st.st_size;
 	return fd;
+}
+
+/* No such file, or none that is ours to read; anything else is trouble. */
+static bool is_missing(int err)
+{
+	return err == -ENOENT || err == -ENOTDIR || err == -ELOOP || err == -EFBIG ||
+	       err == -EACCES || err == -ENXIO;
 }
 
 static ssize_t read_some(int fd, void *to, size_t n)
@@ -151,13 +159,16 @@ static int scan_dir(struct hrr_up_blobs *s, const char *dir, int depth, hrr_up_f
 
 	if (d == NULL)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
-	while (rc == 0 && (e = readdir(d)) != NULL) {
+	while (rc == 0 && (e = hrr_dir_next(d, &rc)) != NULL) {
 		size_t len = strlen(e->d_name);
 		struct stat st;
 		if (e->d_name[0] == '.' ||
-		    snprintf(path, sizeof path, "%s/%s", dir, e->d_name) >= (int)sizeof path ||
-		    lstat(path, &st) < 0)
+		    snprintf(path, sizeof path, "%s/%s", dir, e->d_name) >= (int)sizeof path)
 			continue;
+		if (lstat(path, &st) < 0) {
+			rc = errno == ENOENT ? 0 : -errno;
+			continue;
+		}
 		if (S_ISDIR(st.st_mode) && depth > 0)
 			rc = scan_dir(s, path, depth - 1, file);
 		else if (len == HRR_FNV_HEX + 5 && strcmp(e->d_name + HRR_FNV_HEX, ".blob") == 0)
@@ -232,7 +243,7 @@ int hrr_up_load(struct hrr_up_blobs *s, struct hrr_up_blob *x)
 	if (fd < 0) {
 		x->state = HRR_UP_MISSING;
 		name_id(x);
-		return fd == -ENOMEM || fd == -EMFILE || fd == -ENFILE ? fd : 0;
+		return is_missing(fd) ? 0 : fd;
 	}
 	rc = hash_file(s, fd, x);
 	if (rc == 0 && x->state == HRR_UP_OK && x->rect.width > 0) {

@@ -166,8 +166,10 @@ int hrr_convert_open(struct hrr_convert **ret, const char *dir,
 		goto out;
 	struct hrr_diag why = {0};
 	rc = hrr_up_manifest_read(&c->m, dir, &why);
-	if (rc == -ENOMEM)
+	if (rc < 0 && rc != -EINVAL && rc != -E2BIG) { /* not its contents */
+		hrr_diag_set(diag, rc, "manifest.json: %s", why.what);
 		goto out;
+	}
 	if (rc < 0)
 		hrr_note(c, "manifest.json: %s: ignored", why.what);
 	c->pid = c->m.pid > 0 && c->m.pid <= UINT32_MAX ? (uint32_t)c->m.pid : pid_of_name(c->dir);

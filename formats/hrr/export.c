@@ -666,6 +666,9 @@ int hrr_hrr8_record(struct hrr_hrr8 *x, const struct hrr_record *rec, bool from_
 		break;
 	}
 out:
+	/* Some members are read as far as they make sense. */
+	if (rc == 0 && (x->tmp.failed || x->rec.failed))
+		rc = -ENOMEM;
 	return rc == -ENOMEM ? hrr_diag_set(diag, rc, "out of memory") : rc;
 }
 

@@ -126,7 +126,7 @@ int hrr_out_blob(struct hrr_hrr8 *x, struct out_process *p, uint32_t index, cons
 	store = x->blobs != NULL ? x->blobs(x->self, index) : NULL;
 	struct hrr_diag why = {0};
 	rc = store != NULL ? hrr_blobs_get(store, id, 0, &b, &why) : -ENOENT;
-	if (rc == -ENOMEM || rc == -EIO)
+	if (rc < 0 && rc != -ENOENT && rc != -EBADMSG && rc != -EFBIG)
 		return hrr_diag_set(diag, rc, "%s", why.what);
 	if (rc < 0) {
 		s.name = name_of_id(id);

@@ -18,7 +18,9 @@ int hrr_up_read_file(const char *path, size_t max, struct hrr_buf *b)
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fstat(fd, &st) < 0)
+		rc = -errno;
+	else if (!S_ISREG(st.st_mode))
 		rc = -EINVAL;
 	else if ((uint64_t)st.st_size > max)
 		rc = -E2BIG;
@@ -148,7 +150,7 @@ int hrr_up_manifest_read(struct hrr_up_manifest *m, const char *dir, struct hrr_
 		goto out;
 	}
 	if (rc < 0) {
-		rc = hrr_diag_set(diag, rc, "manifest.json: %s", strerror(-rc));
+		rc = hrr_diag_set(diag, rc, "cannot read: %s", strerror(-rc));
 		goto out;
 	}
 	rc = hrr_json_parse(&j, b.len > 0 ? b.data : "", b.len, diag);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "formats/hrr/convert.h"
+#include "lib/store/file.h"
 #include "lib/store/source.h"
 
 #define MAX_PROCESSES 4096
@@ -165,12 +166,14 @@ static int list(struct up *u, const char *path, struct hrr_diag *diag)
 	DIR *d = opendir(path);
 	if (d == NULL)
 		return hrr_diag_set(diag, -errno, "cannot list: %s", strerror(errno));
-	for (struct dirent *e; rc == 0 && (e = readdir(d)) != NULL;)
+	for (struct dirent *e; rc == 0 && (e = hrr_dir_next(d, &rc)) != NULL;)
 		if (pid_folder(e->d_name, &pid) &&
 		    snprintf(dir, sizeof dir, "%s/%s", path, e->d_name) < (int)sizeof dir &&
 		    file_in(dir, "events.bin"))
 			rc = add(u, dir, pid, diag);
 	closedir(d);
+	if (rc < 0)
+		hrr_diag_set(diag, rc, "cannot list: %s", strerror(-rc));
 	if (rc == 0 && u->n > 1)
 		qsort(u->p, u->n, sizeof *u->p, by_pid);
 	return rc;

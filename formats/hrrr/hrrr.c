@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/store/file.h"
+
 #define BATCH_TYPE 0xfffdu
 
 static uint16_t le16(const unsigned char *p)
@@ -111,7 +113,9 @@ static int read_all(const char *path, struct hrr_buf *b)
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fstat(fd, &st) < 0)
+		rc = -errno;
+	else if (!S_ISREG(st.st_mode))
 		rc = -EINVAL;
 	else if ((uint64_t)st.st_size > HRR_RRR_MAX_RECORDS * (HRR_RRR_RECORD + HRR_RRR_BATCH))
 		rc = -E2BIG;
@@ -176,7 +180,7 @@ int hrr_rrr_folder(struct hrr_rrr_list *l, const char *dir,
 		return errno == ENOENT || errno == ENOTDIR
 			   ? 0
 			   : hrr_diag_set(diag, -errno, "regions: %s", strerror(errno));
-	while ((e = readdir(d)) != NULL) {
+	while (rc == 0 && (e = hrr_dir_next(d, &rc)) != NULL) {
 		size_t len = strlen(e->d_name);
 		if (len < 6 || strcmp(e->d_name + len - 5, ".hrrr") != 0)
 			continue;

@@ -15,14 +15,18 @@ int hrr_buf_reserve(struct hrr_buf *b, size_t n)
 {
 	if (n <= b->cap - b->len)
 		return 0;
-	if (n > SIZE_MAX / 2 - b->len)
+	if (n > SIZE_MAX / 2 - b->len) {
+		b->failed = true;
 		return -ENOMEM;
+	}
 	size_t cap = b->cap ? b->cap : 64;
 	while (cap < b->len + n)
 		cap *= 2;
 	char *p = realloc(b->data, cap);
-	if (p == NULL)
+	if (p == NULL) {
+		b->failed = true;
 		return -ENOMEM;
+	}
 	b->data = p;
 	b->cap = cap;
 	return 0;

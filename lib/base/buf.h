@@ -1,6 +1,7 @@
 #ifndef HRR_BASE_BUF_H
 #define HRR_BASE_BUF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@
 struct hrr_buf {
 	char *data;
 	size_t len, cap;
+	bool failed; /* something did not fit: for those who ask once, behind many appends */
 };
 
 void hrr_buf_release(struct hrr_buf *b);

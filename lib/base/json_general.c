@@ -54,9 +54,11 @@ int hrr_json_parse_general(struct hrr_json *j, const char *text, size_t len, str
 
 	if (rc < 0)
 		return hrr_json_too_big(j, len, diag);
+	errno = 0;
 	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
 	if (root == NULL) {
-		if (json_error_code(&e) == json_error_out_of_memory)
+		/* It does not always say so itself. */
+		if (json_error_code(&e) == json_error_out_of_memory || errno == ENOMEM)
 			return hrr_diag_set(diag, -ENOMEM, "out of memory");
 		return hrr_diag_set(diag, -EINVAL, "not JSON: %s (byte %d)", e.text,
 				    e.position < 0 ? 0 : e.position);

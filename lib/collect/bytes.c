@@ -130,8 +130,11 @@ bool store_bytes(struct process *p, const struct hrr_bytes *x, const void *inlin
 		c->bytes += x->size;
 		return true;
 	}
-	if (hrr_in_arena(x->file))
-		return false; /* no place of the arena */
+	if (hrr_in_arena(x->file)) { /* it cannot be opened, or has no such place */
+		atomic_fetch_add(&p->ctl->lost, 1);
+		atomic_fetch_add(&p->ctl->lost_bytes, x->size);
+		return false;
+	}
 	payload_path(p, x, path, sizeof path);
 	int rc = hrr_blobs_put_file(c->opt.blobs, path, ret, &diag);
 	if (rc < 0) {

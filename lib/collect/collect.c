@@ -284,7 +284,8 @@ void process_flush(struct process *p)
 	struct hrr_diag diag = {0};
 
 	if (p->out.len > 0 && !p->c->dead_output) {
-		int rc = write_all(p->fd, p->out.data, p->out.len);
+		/* Without memory a line may lack a part. */
+		int rc = p->out.failed ? -ENOMEM : write_all(p->fd, p->out.data, p->out.len);
 		if (rc < 0) {
 			hrr_diag_set(&diag, rc, "cannot write events: %s", strerror(-rc));
 			fail_output(p->c, &diag);
@@ -506,6 +507,7 @@ static void process_end(struct process *p, bool keep)
 		print_unknown(p, y,
 			      dead ? "the program ended before it waited"
 				   : "recording ended before the program waited");
+	process_flush(p); /* whether all of it is written decides what its end says */
 	for (uint32_t i = 0; i < p->n_q; i++)
 		p->cut |= p->q[i].damaged;
 	if ((p->c->opt.options & HRR_OPT_DROP) == 0)
@@ -519,15 +521,17 @@ static void process_end(struct process *p, bool keep)
 		p->outputs = x->outputs;
 		p->regions = x->regions;
 	}
-	p->out.len = p->failed ? 0 : p->out.len;
+	if (p->failed)
+		hrr_buf_release(&p->out);
 	write_end(p, p->cut);
 	if (p->c->dead_output && p->fd >= 0 && p->c->opt.archive != NULL) {
 		/* The line that says so may still fit. */
-		if (write_all(p->fd, p->out.data, p->out.len) < 0)
+		if (!p->out.failed && write_all(p->fd, p->out.data, p->out.len) < 0)
 			(void)!ftruncate(p->fd, (off_t)p->written);
 		p->out.len = 0;
 	}
 	process_flush(p);
+	p->cut |= p->failed;
 	p->closed = true;
 	if (!keep)
 		remove_files(p);
@@ -631,6 +635,14 @@ int hrr_collect_finish(struct hrr_collect *c, struct hrr_diag *diag)
 		all &= p->dead;
 		process_end(p, !p->dead);
 	}
+	/* A process that could not even open the hub says so by a folder: that takes neither memory
+	 * nor a descriptor. */
+	snprintf(path, sizeof path, "%s/" HRR_UNRECORDED, c->opt.scratch);
+	c->unrecorded = atomic_load(&c->hub->unrecorded);
+	if (access(path, F_OK) == 0) {
+		c->unrecorded++;
+		rmdir(path);
+	}
 	if (all) {
 		snprintf(path, sizeof path, "%s/hub", c->opt.scratch);
 		unlink(path);
@@ -646,7 +658,8 @@ int hrr_collect_finish(struct hrr_collect *c, struct hrr_diag *diag)
 
 void hrr_collect_summary(const struct hrr_collect *c, struct hrr_collect_summary *ret)
 {
-	*ret = (struct hrr_collect_summary){.bytes = c->bytes, .limit = c->limit};
+	*ret = (struct hrr_collect_summary){
+	    .bytes = c->bytes, .limit = c->limit, .unrecorded = c->unrecorded};
 	for (uint32_t i = 0; i < c->n_p; i++) {
 		const struct process *p = c->p[i];
 		if (!p->started)

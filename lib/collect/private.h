@@ -118,6 +118,7 @@ struct hrr_collect {
 	uint64_t bytes;
 	const char *limit;
 	uint64_t checked_free;
+	uint32_t unrecorded;
 	struct hrr_id *seen; /* ids stored lately, by hash */
 	char boot[64];
 	struct hrr_select *only; /* NULL: every call is wanted */

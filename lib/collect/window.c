@@ -11,6 +11,7 @@
 
 #include "lib/base/idmap.h"
 #include "lib/hip/slice.h"
+#include "lib/store/file.h"
 #include "lib/stream/filter.h"
 
 struct window {
@@ -197,7 +198,7 @@ static int each_stream(struct window *w, int (*f)(struct window *w, const char *
 
 	if (d == NULL)
 		return hrr_diag_set(w->diag, -errno, "cannot read %s: %s", w->dir, strerror(errno));
-	while (rc == 0 && (e = readdir(d)) != NULL) {
+	while (rc == 0 && (e = hrr_dir_next(d, &rc)) != NULL) {
 		if (strncmp(e->d_name, "pid-", 4) != 0)
 			continue;
 		snprintf(path, sizeof path, "%s/%s/events.jsonl", w->dir, e->d_name);

@@ -104,21 +104,40 @@ static void *map_file(int fd, size_t size)
 	return p;
 }
 
+/* Not recorded though it was wanted: hrr-capture has to know. A folder takes no descriptor. */
+static bool unrecorded(struct hrr_process *p, const char *dir)
+{
+	char path[4200];
+
+	if (p->hub != NULL) {
+		atomic_fetch_add(&p->hub->unrecorded, 1);
+	} else if (strlen(dir) < 4096) {
+		snprintf(path, sizeof path, "%s/" HRR_UNRECORDED, dir);
+		(void)mkdir(path, 0700);
+	}
+	return false;
+}
+
 static bool open_hub(struct hrr_process *p, const char *dir)
 {
 	char path[4096];
 
-	if (strlen(dir) >= sizeof p->dir)
-		return false;
+	if (p == &nobody || strlen(dir) >= sizeof p->dir)
+		return unrecorded(p, dir);
 	strcpy(p->dir, dir);
 	snprintf(path, sizeof path, "%s/hub", dir);
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return false;
-	struct stat st;
+	if (fd < 0) /* recording is over; or another user's */
+		return errno == ENOENT || errno == EACCES ? false : unrecorded(p, dir);
+	struct stat st = {0};
 	struct hrr_hub *hub = NULL;
-	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && st.st_size >= (off_t)sizeof *hub)
+	bool known = fstat(fd, &st) == 0;
+	if (known && st.st_uid == geteuid() && st.st_size >= (off_t)sizeof *hub) {
 		hub = map_file(fd, sizeof *hub);
+		known = hub != NULL;
+	}
+	if (!known)
+		unrecorded(p, dir);
 	if (hub != NULL &&
 	    (atomic_load_explicit(&hub->magic, memory_order_acquire) != HRR_HUB_MAGIC ||
 	     hub->version != HRR_RING_VERSION)) {
@@ -196,13 +215,14 @@ static bool make_ctl(struct hrr_process *p)
 	hrr_process_path(path, "ctl", UINT32_MAX);
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return false;
+		return unrecorded(p, p->dir);
 	struct hrr_ctl *ctl = NULL;
 	if (posix_fallocate(fd, 0, sizeof *ctl) == 0)
 		ctl = map_file(fd, sizeof *ctl);
 	if (ctl == NULL) {
 		close(fd);
-		return false;
+		unlink(path);
+		return unrecorded(p, p->dir);
 	}
 	ctl->version = HRR_RING_VERSION;
 	ctl->pid = (uint32_t)getpid();
@@ -270,7 +290,7 @@ bool hrr_process_start(void)
 		const char *dir = getauxval(AT_SECURE) ? NULL : getenv(HRR_ENV_DIR);
 		sigset_t old;
 		hrr_files_begin(&old);
-		p->recording = p != &nobody && dir != NULL && open_hub(p, dir) && make_ctl(p);
+		p->recording = dir != NULL && open_hub(p, dir) && make_ctl(p);
 		hrr_files_end(&old);
 		atomic_store_explicit(&p->gen, pid, memory_order_release);
 	}

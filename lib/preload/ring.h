@@ -64,6 +64,8 @@ enum hrr_off {
 
 #define HRR_ONLY_MAX 4096
 
+#define HRR_UNRECORDED "unrecorded" /* folder in the scratch folder, see process.c */
+
 struct hrr_hub {
 	_Atomic uint64_t magic;
 	uint32_t version;
@@ -77,6 +79,7 @@ struct hrr_hub {
 	_Atomic uint32_t sleeping;	    /* the reader waits on it */
 	_Alignas(64) _Atomic uint32_t off;  /* enum hrr_off */
 	_Atomic uint32_t missed;	    /* a process began when no reader lived */
+	_Atomic uint32_t unrecorded;	    /* processes that had no room for their files */
 	char only[HRR_ONLY_MAX];	    /* the reader's own: for another one that recovers */
 };
 

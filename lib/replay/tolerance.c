@@ -295,6 +295,10 @@ int hrr_tolerance_load(struct hrr_tolerance *t, const char *path, struct hrr_dia
 		if (rc < 0)
 			hrr_diag_at(diag, path, n);
 	}
+	if (rc == 0 && ferror(f)) {
+		hrr_diag_at(diag, path, 0);
+		rc = hrr_diag_set(diag, -EIO, "cannot read: %s", strerror(errno));
+	}
 	free(line);
 	fclose(f);
 	return rc;

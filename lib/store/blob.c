@@ -67,11 +67,12 @@ int hrr_blobs_open_file(struct hrr_blobs *s, const struct hrr_id *id, struct sta
 	if (fd < 0)
 		fd = -errno;
 	close(folder);
-	if (fd >= 0 && fstat(fd, ret_st) == 0 && !S_ISREG(ret_st->st_mode)) {
+	int rc = fd < 0 || fstat(fd, ret_st) == 0 ? 0 : -errno;
+	if (fd >= 0 && rc == 0 && !S_ISREG(ret_st->st_mode))
+		rc = -ELOOP; /* as for a link: something else than a file */
+	if (rc < 0)
 		close(fd);
-		fd = -ELOOP; /* as for a link: something else than a file */
-	}
-	return fd;
+	return rc < 0 ? rc : fd;
 }
 
 static int (*opener)(struct hrr_blobs **ret, const char *dir, struct hrr_diag *diag);

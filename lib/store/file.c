@@ -105,6 +105,15 @@ int hrr_file_read(int dirfd, const char *name, size_t max, struct hrr_buf *b)
 	return rc;
 }
 
+struct dirent *hrr_dir_next(DIR *d, int *rc)
+{
+	errno = 0;
+	struct dirent *e = readdir(d);
+	if (e == NULL && errno != 0)
+		*rc = -errno;
+	return e;
+}
+
 char *hrr_path_join(const char *dir, const char *name)
 {
 	size_t n = strlen(dir), m = strlen(name);

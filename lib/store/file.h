@@ -1,6 +1,7 @@
 #ifndef HRR_STORE_FILE_H
 #define HRR_STORE_FILE_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -36,5 +37,11 @@ char *hrr_path_dir(const char *path);
 int hrr_folder_begin(const char *dir, char **ret_temporary, struct hrr_diag *diag);
 int hrr_folder_end(const char *temporary, const char *dir, struct hrr_diag *diag);
 void hrr_folder_remove(const char *temporary);
+
+/*
+ * The next entry of a folder, or NULL: at its end, or with *rc a negative errno when it cannot be
+ * read on. Nobody would miss what a list leaves out.
+ */
+struct dirent *hrr_dir_next(DIR *d, int *rc);
 
 #endif

@@ -53,11 +53,15 @@ static int collect(struct packer *p, const char *dir, const char *relative, int 
 	DIR *d = path != NULL ? opendir(path) : NULL;
 	int rc = path == NULL ? -ENOMEM : d == NULL ? -errno : 0;
 
-	for (struct dirent *e; rc == 0 && (e = readdir(d)) != NULL;) {
+	for (struct dirent *e; rc == 0 && (e = hrr_dir_next(d, &rc)) != NULL;) {
 		struct stat st;
-		if (e->d_name[0] == '.' ||
-		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (e->d_name[0] == '.')
 			continue;
+		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+			/* A recorder at work takes files away. */
+			rc = errno == ENOENT ? 0 : -errno;
+			continue;
+		}
 		char *name =
 		    relative[0] != '\0' ? hrr_path_join(relative, e->d_name) : strdup(e->d_name);
 		if (name == NULL) {

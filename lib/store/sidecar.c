@@ -160,7 +160,7 @@ int hrr_sidecars_add_folder(struct hrr_sidecars *s, const char *dir,
 		hrr_diag_at(diag, dir, 0);
 		return hrr_diag_set(diag, rc, "cannot open: %s", strerror(-rc));
 	}
-	for (struct dirent *e; rc == 0 && (e = readdir(d)) != NULL;) {
+	for (struct dirent *e; rc == 0 && (e = hrr_dir_next(d, &rc)) != NULL;) {
 		size_t len = strlen(e->d_name);
 		if (e->d_name[0] == '.' || len < 7 || strcmp(e->d_name + len - 6, ".jsonl") != 0)
 			continue;
@@ -173,10 +173,12 @@ int hrr_sidecars_add_folder(struct hrr_sidecars *s, const char *dir,
 	}
 	closedir(d);
 	char **list = (void *)names.data;
-	if (rc < 0)
-		no_memory(diag);
-	else if (n > 0)
+	if (rc < 0) {
+		hrr_diag_at(diag, dir, 0);
+		hrr_diag_set(diag, rc, "cannot list: %s", strerror(-rc));
+	} else if (n > 0) {
 		qsort(list, n, sizeof *list, by_name);
+	}
 	for (size_t i = 0; i < n; i++) {
 		if (rc == 0)
 			rc = hrr_sidecars_add(s, list[i], clock, diag);

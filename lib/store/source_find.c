@@ -90,7 +90,7 @@ void hrr_source_feed_release(struct feed *f)
 static int feed_file(struct feed *f, const char *path, struct hrr_diag *diag)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int rc = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	hrr_diag_at(diag, path, 0);
 	if (fd < 0)
@@ -104,9 +104,12 @@ static int feed_file(struct feed *f, const char *path, struct hrr_diag *diag)
 	char *dir = hrr_path_dir(path);
 	if (dir != NULL) {
 		f->folder = realpath(dir, NULL);
+		rc = f->folder == NULL ? -errno : 0;
 		f->sidecars_in = hrr_path_join(dir, "regions");
 	}
 	free(dir);
+	if (rc < 0)
+		return hrr_diag_set(diag, rc, "cannot open its folder: %s", strerror(-rc));
 	if (f->reader == NULL || f->name == NULL || f->sidecars_in == NULL)
 		return no_memory(diag);
 	return 0;
@@ -170,7 +173,7 @@ static int list_processes(const char *dir, struct hrr_buf *list, size_t *ret_n)
 	*ret_n = 0;
 	if (d == NULL)
 		return -errno;
-	for (struct dirent *e; rc == 0 && (e = readdir(d)) != NULL;) {
+	for (struct dirent *e; rc == 0 && (e = hrr_dir_next(d, &rc)) != NULL;) {
 		if (!process_name(e->d_name, &f))
 			continue;
 		rc = *ret_n == HRR_STREAM_MAX_PROCESSES ? -E2BIG : hrr_buf_add(list, &f, sizeof f);

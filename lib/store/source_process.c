@@ -47,6 +47,7 @@ int hrr_source_note_header(struct hrr_source *s, struct feed *f, struct process 
 	const struct hrr_json *j = &f->head.json;
 	struct hrr_buf blobs = {0};
 	uint64_t pid;
+	int rc = 0;
 
 	if (p->header)
 		return hrr_diag_set(diag, -EINVAL, "bad stream: a second header for process %u",
@@ -64,13 +65,17 @@ int hrr_source_note_header(struct hrr_source *s, struct feed *f, struct process 
 		else if (f->folder != NULL)
 			p->blobs = hrr_path_join(f->folder, blobs.data);
 		char *real = p->blobs != NULL ? realpath(p->blobs, NULL) : NULL;
+		int err = p->blobs != NULL && real == NULL ? errno : 0;
 		if (real != NULL) {
 			free(p->blobs);
 			p->blobs = real;
 		}
+		/* One that is not there is no trouble until a blob is wanted. */
+		if (err == EIO || err == ENOMEM || err == EMFILE || err == ENFILE)
+			rc = hrr_diag_set(diag, -err, "cannot open blob folder: %s", strerror(err));
 	}
 	hrr_buf_release(&blobs);
-	return 0;
+	return rc;
 }
 
 void hrr_source_note_end(const struct hrr_record *rec, struct process *p)

@@ -48,7 +48,9 @@ static int list(struct hrr_verify_folder *f, const char *two)
 	DIR *d = path != NULL ? opendir(path) : NULL;
 	int rc = path == NULL ? -ENOMEM : 0;
 
-	for (struct dirent *e; d != NULL && rc == 0 && (e = readdir(d)) != NULL;) {
+	if (path != NULL && d == NULL && errno != ENOENT && errno != ENOTDIR)
+		rc = -errno;
+	for (struct dirent *e; d != NULL && rc == 0 && (e = hrr_dir_next(d, &rc)) != NULL;) {
 		char text[HRR_ID_TEXT + 1] = "xxh128:";
 		struct file file = {.size = 0};
 		if (strlen(e->d_name) != HRR_ID_HEX || memcmp(e->d_name, two, 2) != 0)
@@ -157,7 +159,7 @@ int hrr_verify_folder_new(struct hrr_verify_folder **ret, struct hrr_blobs *stor
 		rc = list(f, (char[3]){hex[k >> 4], hex[k & 15], '\0'});
 	if (rc < 0) {
 		hrr_verify_folder_free(f);
-		return hrr_diag_set(diag, rc, "out of memory");
+		return hrr_diag_set(diag, rc, "cannot list blobs: %s", strerror(-rc));
 	}
 	size_t n;
 	struct file *all = files(f, &n);
