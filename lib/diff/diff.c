@@ -148,7 +148,7 @@ static size_t items(const struct hrr_diff *d, const struct hrr_lane *l, struct i
 			v[n++] = (struct item){{0}, 0};
 		v[n - 1].calls++;
 		if (c->queued) {
-			uint64_t on = hrr_stream_key(d, l->side, c);
+			uint64_t on = hrr_diff_stream_key(d, l->side, c);
 
 			v[n - 1].key.content += c->content ^ on * 0x9e3779b97f4a7c15u;
 			v[n - 1].key.alone = HRR_ALIGN_WORK;
@@ -218,7 +218,7 @@ static bool easy(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b)
 	if (work_a || work_b) {
 		if (work_a && work_b && !a->n_queues && !b->n_queues &&
 		    a->row.head->content == b->row.head->content &&
-		    hrr_stream_key(d, 0, a->row.head) == hrr_stream_key(d, 1, b->row.head)) {
+		    hrr_diff_stream_key(d, 0, a->row.head) == hrr_diff_stream_key(d, 1, b->row.head)) {
 			a->row.head->rank = a->rank;
 			b->row.head->rank = b->rank;
 			pass_both(d, a, b);

@@ -110,7 +110,7 @@ struct hrr_diff_call *hrr_row_take(struct hrr_row *r);
 bool hrr_diff_over(const struct hrr_diff *d);
 
 /* stream.c: the one stream of both recordings that c is about; 0: none. */
-uint64_t hrr_stream_key(const struct hrr_diff *d, int side, const struct hrr_diff_call *c);
+uint64_t hrr_diff_stream_key(const struct hrr_diff *d, int side, const struct hrr_diff_call *c);
 /* Work of a pair of threads: to the end of its queue, and what can be answered is. -ENOMEM. */
 int hrr_stream_put(struct hrr_diff *d, struct hrr_lane *l, struct hrr_diff_call *c);
 void hrr_stream_step(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b, bool final);

@@ -18,7 +18,7 @@
 #define PATIENCE 2048
 #define MAX_LEFT 256 /* calls that wait for a counterpart on another stream */
 
-uint64_t hrr_stream_key(const struct hrr_diff *d, int side, const struct hrr_diff_call *c)
+uint64_t hrr_diff_stream_key(const struct hrr_diff *d, int side, const struct hrr_diff_call *c)
 {
 	const struct hrr_objects *o = &d->side[side].objects;
 	const struct hrr_object *x;
@@ -58,10 +58,10 @@ static struct hrr_queue *queue_of(struct hrr_lane *l, uint32_t stream)
 static struct hrr_queue *counterpart(const struct hrr_diff *d, const struct hrr_queue *q,
 				     const struct hrr_lane *l)
 {
-	uint64_t key = hrr_stream_key(d, !l->side, q->row.head);
+	uint64_t key = hrr_diff_stream_key(d, !l->side, q->row.head);
 
 	for (size_t i = 0; i < l->n_queues; i++)
-		if (hrr_stream_key(d, l->side, l->queues[i].row.head) == key)
+		if (hrr_diff_stream_key(d, l->side, l->queues[i].row.head) == key)
 			return &l->queues[i];
 	return NULL;
 }
@@ -167,7 +167,7 @@ static struct hrr_diff_call *elsewhere(const struct hrr_diff *d, int side, struc
 	for (; *at; before = *at, at = &(*at)->next) {
 		struct hrr_diff_call *x = *at;
 
-		if (x->work != c->work || x->rank != c->rank || hrr_stream_key(d, side, x) == key)
+		if (x->work != c->work || x->rank != c->rank || hrr_diff_stream_key(d, side, x) == key)
 			continue;
 		*at = x->next;
 		if (r->last == x)
@@ -182,7 +182,7 @@ static struct hrr_diff_call *elsewhere(const struct hrr_diff *d, int side, struc
 struct hrr_diff_call *hrr_stream_elsewhere(struct hrr_diff *d, struct hrr_lane *l,
 					   const struct hrr_diff_call *c)
 {
-	uint64_t key = hrr_stream_key(d, !l->side, c);
+	uint64_t key = hrr_diff_stream_key(d, !l->side, c);
 	struct hrr_diff_call *x = elsewhere(d, l->side, &l->left, c, key);
 
 	for (size_t i = 0; !x && i < l->n_queues; i++)
@@ -198,7 +198,7 @@ static void settle(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b, b
 
 	while (a->left.n && !hrr_diff_over(d)) {
 		x = hrr_row_take(&a->left);
-		y = elsewhere(d, 1, &b->left, x, hrr_stream_key(d, 0, x));
+		y = elsewhere(d, 1, &b->left, x, hrr_diff_stream_key(d, 0, x));
 		if (y)
 			hrr_diff_commit_both(d, a, x, y);
 		else

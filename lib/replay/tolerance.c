@@ -31,7 +31,7 @@ enum hrr_type hrr_type_parse(const char *name)
 	return HRR_TYPE_NONE;
 }
 
-size_t hrr_type_size(enum hrr_type type)
+size_t hrr_rule_type_size(enum hrr_type type)
 {
 	return types[type].size;
 }

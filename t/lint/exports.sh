@@ -51,4 +51,10 @@ for so in /usr/lib/x86_64-linux-gnu/libamdhip64.so.5 /opt/rocm/lib/libamdhip64.s
 		wrong=1
 	fi
 done
+# One name, one thing: the linker takes whichever it meets first in the library.
+twice=$(nm -g --defined-only "$BUILD/lib/libhrr.a" 2>/dev/null | awk '$2 ~ /^[TDBRC]$/ { print $3 }' | sort | uniq -d)
+if [ -n "$twice" ]; then
+	echo "libhrr.a: defined twice: $twice"
+	wrong=1
+fi
 exit $wrong
