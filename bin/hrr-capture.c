@@ -25,7 +25,8 @@ static int recover(const char *dir)
 	hrr_collect_summary(s.collect, &sum);
 	if (hrr_collect_alive(s.collect) == 0)
 		rmdir(s.scratch);
-	if (hrr_archive_state(s.archive, sum.cut || sum.unrecorded != 0 ? "cut" : "complete", &diag) < 0)
+	if (hrr_archive_state(s.archive, sum.cut || sum.unrecorded != 0 ? "cut" : "complete",
+			      &diag) < 0)
 		tool_die_diag(&diag);
 	session_report(&s, &sum);
 	hrr_collect_close(s.collect);

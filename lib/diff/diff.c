@@ -218,7 +218,8 @@ static bool easy(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b)
 	if (work_a || work_b) {
 		if (work_a && work_b && !a->n_queues && !b->n_queues &&
 		    a->row.head->content == b->row.head->content &&
-		    hrr_diff_stream_key(d, 0, a->row.head) == hrr_diff_stream_key(d, 1, b->row.head)) {
+		    hrr_diff_stream_key(d, 0, a->row.head) ==
+			hrr_diff_stream_key(d, 1, b->row.head)) {
 			a->row.head->rank = a->rank;
 			b->row.head->rank = b->rank;
 			pass_both(d, a, b);

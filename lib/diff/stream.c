@@ -167,7 +167,8 @@ static struct hrr_diff_call *elsewhere(const struct hrr_diff *d, int side, struc
 	for (; *at; before = *at, at = &(*at)->next) {
 		struct hrr_diff_call *x = *at;
 
-		if (x->work != c->work || x->rank != c->rank || hrr_diff_stream_key(d, side, x) == key)
+		if (x->work != c->work || x->rank != c->rank ||
+		    hrr_diff_stream_key(d, side, x) == key)
 			continue;
 		*at = x->next;
 		if (r->last == x)

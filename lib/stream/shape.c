@@ -368,7 +368,8 @@ const char *hrr_look_text(const struct hrr_look *l, int node, size_t *ret_len)
 	*ret_len = v->type == HRR_JSON_INT || (v->type == HRR_JSON_STRING && !v->key)
 		       ? hole_len(l->shapes, k)
 		       : v->len;
-	return l->line + v->off + moved(l->shapes, k);
+	/* Moved to the front is a distance that wraps. */
+	return l->line + (uint32_t)(v->off + moved(l->shapes, k));
 }
 
 /* --- learning --- */

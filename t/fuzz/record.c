@@ -63,6 +63,26 @@ static void same_head(const struct hrr_record *a, const struct hrr_record *b)
 	CHECK(a->api_len == 0 || memcmp(a->api, b->api, a->api_len) == 0);
 }
 
+/* What is looked at through the shape is what parsing gives. */
+static void same_look(const struct hrr_record *parsed, const struct hrr_record *fit)
+{
+	struct hrr_look a, b;
+	size_t n, m;
+
+	hrr_record_look(parsed, &a);
+	hrr_record_look(fit, &b);
+	CHECK(a.args == b.args && a.ret == b.ret && a.dir == b.dir && a.kernel == b.kernel);
+	CHECK(a.json->n == b.json->n);
+	for (uint32_t i = 0; i < a.json->n; i++) {
+		const struct hrr_json_node *x = &a.json->nodes[i], *y = &b.json->nodes[i];
+		CHECK(x->type == y->type && x->key == y->key && x->next == y->next);
+		if (x->type != HRR_JSON_STRING && x->type != HRR_JSON_INT)
+			continue;
+		const char *s = hrr_look_text(&a, (int)i, &n), *t = hrr_look_text(&b, (int)i, &m);
+		CHECK(n == m && memcmp(s, t, n) == 0);
+	}
+}
+
 /* Shapes are kept over some inputs: what they learned of one must not change another. */
 static struct hrr_shapes *learned(void)
 {
@@ -103,8 +123,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		CHECK(rec.args == slow.args && rec.ret == slow.ret && rec.dir == slow.dir &&
 		      rec.blobs == slow.blobs && rec.kernel == slow.kernel &&
 		      rec.host == slow.host && rec.symbol == slow.symbol);
-		if (fits)
+		if (fits) {
 			same_head(&rec, &fit);
+			same_look(&rec, &fit);
+		}
 		hrr_shapes_learn(shapes, &rec);
 		CHECK(rec.kind != HRR_REC_OUTPUT ||
 		      hrr_record_node(&rec) == hrr_record_node(&slow));

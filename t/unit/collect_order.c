@@ -179,8 +179,7 @@ static void arena(void)
 	put(f.ring[0], HRR_R_END, 0, 0, sizeof(struct hrr_rec));
 	f.ctl->start = 1;
 	stop(&f);
-	is_str(stream(), "1 o1 o1 o1 o1 o1 o1 cut",
-	       "what lies outside of the arena is not read");
+	is_str(stream(), "1 o1 o1 o1 o1 o1 o1 cut", "what lies outside of the arena is not read");
 }
 
 int main(void)
