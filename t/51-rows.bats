@@ -125,3 +125,28 @@ late() {
 	status_is 1
 	err_has "hipGraphAddKernelNode"
 }
+
+@test "rows: lists of copies, each with its direction and its bytes; boxes between devices" {
+	late batch
+	[ "$(events | jq -c 'select(.dirs)|[.api,.dirs,[.host[]?.size]]' | tr '\n' ' ')" = \
+		'["hipMemcpyBatchAsync",["h2d","h2d","d2d","d2h"],[128,128]] ["hipMemcpy3DBatchAsync",["d2d","h2d"],[128]] ' ]
+	[ "$(events | jq -c 'select(.api=="hipMemcpy3DPeer").dir')" = '"d2d"' ]
+	err_has "2 outputs compared, all exact"
+	# Bytes of a source that are not there are not made up.
+	cp -r a.hrr b.hrr
+	sed -i '/"hipMemcpyBatchAsync"/s/,"host":\[[^]]*\]//' a.hrr/pid-*/events.jsonl
+	run_sep hrr-play -k -d emu a.hrr
+	status_is 1
+	err_has "hipMemcpyBatchAsync: copy 0 of 4: source"
+	# Nor is a list that is longer than what stands there.
+	sed -i '/"hipMemcpyBatchAsync"/s/"count":4/"count":5/' b.hrr/pid-*/events.jsonl
+	run_sep hrr-play -k -d emu b.hrr
+	status_is 1
+	err_has "its list of 5 copies was not recorded"
+}
+
+@test "rows: lists of waits and writes" {
+	late values
+	[ "$(events | jq -c 'select(.api=="hipStreamBatchMemOp").args.paramArray|map([.operation,.value64])')" = \
+		'[["hipStreamMemOpWriteValue32",7],["hipStreamMemOpWaitValue32",7],["hipStreamMemOpBarrier",0],["hipStreamMemOpWriteValue64",21474836486]]' ]
+}

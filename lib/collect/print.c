@@ -51,6 +51,29 @@ static void put_blobs(struct process *p, struct hrr_buf *b, const struct hrr_rec
 	(void)r;
 }
 
+/* The directions of a list of copies, null for what was not followed. */
+static void put_dirs(struct hrr_buf *b, const struct atts *x)
+{
+	for (const struct hrr_att *a = x->first; a < x->end; a = att_next(a, x->end)) {
+		if (a->tag != HRR_A_DIRS)
+			continue;
+		LIT(b, ",\"dirs\":[");
+		for (uint32_t i = 0; i < a->len; i++) {
+			unsigned d = att_data(a)[i];
+			if (i > 0)
+				hrr_buf_addc(b, ',');
+			if (d == 0 || d > 4) {
+				LIT(b, "null");
+				continue;
+			}
+			hrr_buf_addc(b, '"');
+			hrr_buf_add(b, dirs[d], 3);
+			hrr_buf_addc(b, '"');
+		}
+		hrr_buf_addc(b, ']');
+	}
+}
+
 static void put_host(struct process *p, struct hrr_buf *b, const struct atts *x)
 {
 	bool first = true;
@@ -255,6 +278,8 @@ static void put_call(struct process *p, struct queue *q, const struct hrr_rec *r
 		hrr_buf_add(b, dirs[r->dir], 3);
 		hrr_buf_addc(b, '"');
 	}
+	if (returned)
+		put_dirs(b, &x);
 	if (x.src != NULL || x.image != NULL)
 		put_blobs(p, b, r, &x);
 	put_host(p, b, &x);

@@ -153,9 +153,16 @@ bool hrr_copy_describe(enum hrr_api api, const uint64_t *a, struct hrr_copy_op *
 		op->dst_param = op->src_param = (uint8_t)s->boxed;
 		if (p == NULL)
 			return false;
-		if (strcmp(type, "hipMemcpy3DParms") == 0)
+		if (strcmp(type, "hipMemcpy3DParms") == 0) {
 			from_3d(op, p);
-		else if (strcmp(type, "hip_Memcpy2D") == 0)
+		} else if (strcmp(type, "hipMemcpy3DPeerParms") == 0) {
+			const struct hrr_param *parms =
+			    &hrr_api_table[HRR_API_hipMemcpy3D].params[0];
+			struct hipMemcpy3DParms box = {0};
+			hrr_struct_convert(parms->st, &box, row->params[s->boxed].st, p);
+			from_3d(op, &box);
+			op->kind = -1;
+		} else if (strcmp(type, "hip_Memcpy2D") == 0)
 			from_drv2d(op, p);
 		else if (strcmp(type, "HIP_MEMCPY3D") == 0) {
 			const struct hrr_struct *st = row->params[s->boxed].st;
@@ -255,7 +262,8 @@ static uint64_t span(const struct hrr_rect *r)
 	return (r->depth - 1) * r->slice + (r->height - 1) * r->pitch + r->width;
 }
 
-static void source(struct hrr_call *c, const struct hrr_copy_op *op, const struct ends *e)
+static void source(struct hrr_call *c, const struct hrr_copy_op *op, const struct ends *e,
+		   enum hrr_att_tag tag)
 {
 	/* What other work will still write there is not known now; replay has its own copy. */
 	if (hrr_n_pending != 0 && hrr_pending_overlaps(op->src, span(&op->srect)))
@@ -265,7 +273,7 @@ static void source(struct hrr_call *c, const struct hrr_copy_op *op, const struc
 	    (e->src == HRR_MEM_PINNED || e->src == HRR_MEM_REGISTERED) &&
 	    hrr_pending_function_before(op->stream))
 		return;
-	hrr_bytes_att(c->t, HRR_A_SRC, op->src_param, (const void *)(uintptr_t)op->src, &op->srect,
+	hrr_bytes_att(c->t, tag, op->src_param, (const void *)(uintptr_t)op->src, &op->srect,
 		      e->src == HRR_MEM_PINNED || e->src == HRR_MEM_REGISTERED);
 }
 
@@ -295,37 +303,102 @@ static void destination(struct hrr_call *c, const struct hrr_copy_op *op, const 
 	c->outputs = p;
 }
 
-void hrr_copy_leave(struct hrr_call *c)
+/* tag: of the attachment that holds the source's bytes. */
+static enum hrr_dir one(struct hrr_call *c, const struct hrr_copy_op *op, enum hrr_att_tag tag)
 {
-	struct hrr_copy_op op;
+	struct ends e = ends_of(op);
 
-	if (!hrr_copy_describe(c->api, c->a, &op) || op.unknown)
-		return;
-	struct ends e = ends_of(&op);
-	c->dir = (uint8_t)e.dir;
-	hrr_symbol_att(c, hrr_api_param(c->api, "symbol", 6));
-	if (hrr_ok(c) && hrr_rect_bytes(&op.drect) != 0) {
-		if (hrr_n_captures != 0 && hrr_capturing(op.stream)) {
+	if (hrr_ok(c) && hrr_rect_bytes(&op->drect) != 0) {
+		if (hrr_n_captures != 0 && hrr_capturing(op->stream)) {
 			c->flags |= HRR_F_CAPTURED;
-			hrr_capture_copy(c, &op, e.dir);
+			hrr_capture_copy(c, op, e.dir);
 		} else {
 			if (e.dir == HRR_DIR_H2D || e.dir == HRR_DIR_H2H)
-				source(c, &op, &e);
+				source(c, op, &e, tag);
 			if (hrr_n_pending != 0) {
-				hrr_pending_work(op.stream);
+				hrr_pending_work(op->stream);
 				/* A synchronous copy by the null stream ends what was before it. */
 				if (hrr_api_table[c->api].sync == HRR_SYNC_COPY &&
 				    e.dir != HRR_DIR_D2D)
-					hrr_pending_stream(c, op.stream);
+					hrr_pending_stream(c, op->stream);
 				else if (hrr_api_table[c->api].sync == HRR_SYNC_STREAM)
-					hrr_pending_stream(c, op.stream);
+					hrr_pending_stream(c, op->stream);
 			}
 			if (e.dir == HRR_DIR_D2H || e.dir == HRR_DIR_H2H)
-				destination(c, &op, &e);
+				destination(c, op, &e);
 		}
 	}
 	if (e.dst_host != NULL)
 		hrr_host_unref(e.dst_host);
 	if (e.src_host != NULL)
 		hrr_host_unref(e.src_host);
+	return e.dir;
+}
+
+/* --- lists of copies -------------------------------------------------------- */
+#define MAX_LIST 8192 /* as many as the arguments of a record hold */
+
+static uint64_t list_count(const struct hrr_call *c)
+{
+	return c->api == HRR_API_hipMemcpyBatchAsync ? c->a[3] : c->a[0];
+}
+
+static struct hrr_rect packed(uint64_t w, uint64_t h, uint64_t d, uint64_t row, uint64_t rows)
+{
+	uint64_t pitch = row != 0 ? row : w, height = rows != 0 ? rows : h;
+
+	return (struct hrr_rect){w, h, d, pitch, pitch * height};
+}
+
+static bool nth(const struct hrr_call *c, uint64_t i, struct hrr_copy_op *op)
+{
+	*op = (struct hrr_copy_op){.kind = -1, .async = true};
+	if (c->api == HRR_API_hipMemcpyBatchAsync) {
+		op->dst = ((const uint64_t *)(uintptr_t)c->a[0])[i];
+		op->src = ((const uint64_t *)(uintptr_t)c->a[1])[i];
+		op->srect = op->drect = line(((const uint64_t *)(uintptr_t)c->a[2])[i]);
+		op->stream = hrr_stream_of(c->api, c->a[8]);
+		return true;
+	}
+	const struct hipMemcpy3DBatchOp *b =
+	    (const struct hipMemcpy3DBatchOp *)(uintptr_t)c->a[1] + i;
+	uint64_t w = b->extent.width, h = b->extent.height, d = b->extent.depth;
+	op->dst = (uintptr_t)b->dst.ptr;
+	op->src = (uintptr_t)b->src.ptr;
+	op->srect = packed(w, h, d, b->src.rowLength, b->src.layerHeight);
+	op->drect = packed(w, h, d, b->dst.rowLength, b->dst.layerHeight);
+	op->stream = hrr_stream_of(c->api, c->a[4]);
+	return b->src.type == hipMemcpyOperandTypePointer &&
+	       b->dst.type == hipMemcpyOperandTypePointer;
+}
+
+static void list_leave(struct hrr_call *c)
+{
+	uint64_t n = list_count(c);
+	struct hrr_copy_op op;
+
+	if (!hrr_ok(c) || n > MAX_LIST)
+		return;
+	unsigned char *dirs = calloc(1, n + 1);
+	for (uint64_t i = 0; dirs != NULL && i < n; i++)
+		if (nth(c, i, &op)) /* bytes go with their addresses: there are many sources */
+			dirs[i] = (unsigned char)one(c, &op, HRR_A_HOST);
+	unsigned char *d = dirs != NULL ? hrr_b_att(c->t, HRR_A_DIRS, 0, n) : NULL;
+	if (d != NULL)
+		memcpy(d, dirs, n);
+	free(dirs);
+}
+
+void hrr_copy_leave(struct hrr_call *c)
+{
+	struct hrr_copy_op op;
+
+	if (c->api == HRR_API_hipMemcpyBatchAsync || c->api == HRR_API_hipMemcpy3DBatchAsync) {
+		list_leave(c);
+		return;
+	}
+	if (!hrr_copy_describe(c->api, c->a, &op) || op.unknown)
+		return;
+	hrr_symbol_att(c, hrr_api_param(c->api, "symbol", 6));
+	c->dir = (uint8_t)one(c, &op, HRR_A_SRC);
 }

@@ -207,6 +207,7 @@ enum hrr_att_tag {
 	HRR_A_RET,     /* the string returned */
 	HRR_A_RANGE,   /* struct hrr_rec_range's tail: memory this call made known (u64 base, size,
 			  kind) */
+	HRR_A_DIRS,    /* enum hrr_dir of each copy of a list, a byte each */
 	HRR_A_FIELD    /* what field `field` of the structure that `param` points to points to */
 };
 struct hrr_att {

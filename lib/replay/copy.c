@@ -375,14 +375,22 @@ int hrr_do_copy_param(struct hrr_replay *r, struct hrr_event *ev)
 	bool spt, wait;
 	enum hrr_api api = sibling(ev->api, &spt, &wait);
 	const char *type = ev->row->params[0].st != NULL ? ev->row->params[0].st->name : "";
-	void *box = (void *)(uintptr_t)ev->w[0];
+	void *box = (void *)(uintptr_t)ev->w[0], *peer = NULL;
 	const struct hrr_struct *st = hrr_struct_at(ev->row->params[0].st, r->hip->layout);
 	struct HIP_MEMCPY3D_size wide = {0}; /* whatever the run time's layout is */
-	bool is_parms = strcmp(type, "hipMemcpy3DParms") == 0;
+	struct hipMemcpy3DParms parms = {0};
+	const struct hrr_struct *parms_st = hrr_api_table[HRR_API_hipMemcpy3D].params[0].st;
+	bool is_peer = strcmp(type, "hipMemcpy3DPeerParms") == 0;
+	bool is_parms = is_peer || strcmp(type, "hipMemcpy3DParms") == 0;
 	bool is_2d = strcmp(type, "hip_Memcpy2D") == 0;
 
 	if (box == NULL)
 		return hrr_fail(r, "its structure was not recorded");
+	if (is_peer) { /* the same box, and two devices */
+		peer = box;
+		box = &parms;
+		hrr_struct_convert(parms_st, box, st, peer);
+	}
 	c.async = !wait && hrr_api_param(ev->api, "stream", 6) >= 0;
 	struct types t = memory_types(r);
 	int rc = copy_stream(r, ev, &c, spt);
@@ -416,7 +424,9 @@ int hrr_do_copy_param(struct hrr_replay *r, struct hrr_event *ev)
 	}
 	if (!is_parms && !is_2d)
 		hrr_struct_convert(st, box, ev->row->params[0].st->later, &wide);
-	ev->live[0] = HRR_P(box);
+	if (is_peer)
+		hrr_struct_convert(st, peer, parms_st, box);
+	ev->live[0] = HRR_P(is_peer ? peer : box);
 	put(ev, api, "stream", c.stream);
 	if (g == NULL)
 		hrr_order_fills(r, c.stream);

@@ -547,6 +547,9 @@ void hrr_copy_dir(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy *c
 /* Resolves both ends. graph: operands live as long as it does (landing in blocks). */
 int hrr_copy_resolve(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy *c,
 		     struct hrr_graph *graph, struct hrr_copy_ends *e);
+/* The same for a copy whose direction is known; src: the node that names its source's bytes, -1. */
+int hrr_copy_resolve_as(struct hrr_replay *r, struct hrr_copy *c, int src, struct hrr_graph *graph,
+			struct hrr_copy_ends *e);
 /* After the call: keeps or releases the source's bytes, notes who wrote what. */
 int hrr_copy_done(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_copy *c,
 		  struct hrr_graph *graph, struct hrr_copy_ends *e, int rc);
@@ -569,8 +572,10 @@ uint64_t hrr_arg_of(const struct hrr_event *ev, const char *name); /* 0 when the
 int hrr_array_end_of(struct hrr_replay *r, struct hrr_event *ev, const void *recorded, bool dst,
 		     struct hrr_copy *c);
 void hrr_arrays_end(struct hrr_replay *r);
+int hrr_do_batch(struct hrr_replay *r, struct hrr_event *ev);	     /* batch.c: lists of copies */
+int hrr_do_batch_value(struct hrr_replay *r, struct hrr_event *ev);  /* of waits and writes */
 int hrr_do_capture_info(struct hrr_replay *r, struct hrr_event *ev); /* graph.c */
-int hrr_do_array(struct hrr_replay *r, struct hrr_event *ev); /* makes or frees one */
+int hrr_do_array(struct hrr_replay *r, struct hrr_event *ev);	     /* makes or frees one */
 
 /* memcheck.c: what the CPU run time is told about blocks, and what it tells about accesses. */
 int hrr_memcheck_start(struct hrr_replay *r, struct hrr_diag *diag);

@@ -188,13 +188,22 @@ static int resolve_ends(struct hrr_replay *r, struct hrr_copy *c, struct hrr_gra
 int hrr_copy_resolve(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy *c,
 		     struct hrr_graph *graph, struct hrr_copy_ends *e)
 {
+	int blobs = ev->rec->blobs;
+
+	hrr_copy_dir(r, ev, c);
+	return hrr_copy_resolve_as(r, c, blobs >= 0 ? hrr_json_get(ev->j, blobs, "src") : -1, graph,
+				   e);
+}
+
+int hrr_copy_resolve_as(struct hrr_replay *r, struct hrr_copy *c, int src, struct hrr_graph *graph,
+			struct hrr_copy_ends *e)
+{
 	static const int kinds[2][2] = {{hipMemcpyHostToHost, hipMemcpyHostToDevice},
 					{hipMemcpyDeviceToHost, hipMemcpyDeviceToDevice}};
 	uint64_t area;
 	int rc = 0;
 
 	*e = (struct hrr_copy_ends){0};
-	hrr_copy_dir(r, ev, c);
 	c->dev_src = c->dev_src || c->src_array != 0;
 	c->dev_dst = c->dev_dst || c->dst_array != 0;
 	e->kind = kinds[c->dev_src][c->dev_dst];
@@ -209,7 +218,6 @@ int hrr_copy_resolve(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy
 		e->dst = e->src = HRR_P(r->nowhere);
 		return 0;
 	}
-	int blobs = ev->rec->blobs, src = blobs >= 0 ? hrr_json_get(ev->j, blobs, "src") : -1;
 	if (src >= 0 && !c->dev_src)
 		rc = hrr_blob_get(r, src, "source", &e->blob);
 	if (rc == 0)

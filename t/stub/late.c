@@ -240,6 +240,70 @@ static int capture(void)
 	return is(pinned, 15) ? 0 : 1;
 }
 
+/* Lists of copies: from pageable and pinned memory, between devices, boxes; to pinned memory. */
+static int batch(void)
+{
+	enum { HALF = N / 2 };
+	float v[N], w[N], *x = device(sizeof v), *y = device(sizeof v), *pinned, *back;
+	size_t row = 8 * sizeof(float), fail = 99, half = sizeof v / 2;
+	hipStream_t s;
+	void *p;
+
+	numbers(v);
+	CHECK(HIP(hipStreamCreate)(&s));
+	CHECK(HIP(hipHostMalloc)(&p, sizeof v, 0));
+	pinned = p;
+	CHECK(HIP(hipHostMalloc)(&p, sizeof v, 0));
+	back = p;
+	memcpy(pinned, v, sizeof v);
+	struct hipMemcpyAttributes attr = {.srcAccessOrder = hipMemcpySrcAccessOrderStream};
+	size_t first = 0, sizes[] = {half, half, sizeof v, sizeof v};
+	void *dsts[] = {x, x + HALF, y, back}, *srcs[] = {v, pinned + HALF, x, y};
+	CHECK(HIP(hipMemcpyBatchAsync)(dsts, srcs, sizes, 4, &attr, &first, 1, &fail, s));
+	CHECK(HIP(hipStreamSynchronize)(s));
+	if (!is(back, 1))
+		return 1;
+	/* The left half of eight rows on the device, as a box; the right half from the host. */
+	CHECK(HIP(hipMemset)(x, 0, sizeof v));
+	struct hipMemcpy3DBatchOp ops[2] = {
+	    {.src = {.type = hipMemcpyOperandTypePointer, .ptr = y, .rowLength = row},
+	     .dst = {.type = hipMemcpyOperandTypePointer, .ptr = x, .rowLength = row},
+	     .extent = {row / 2, 8, 1},
+	     .srcAccessOrder = hipMemcpySrcAccessOrderStream},
+	    {.src = {.type = hipMemcpyOperandTypePointer, .ptr = v + 4, .rowLength = row},
+	     .dst = {.type = hipMemcpyOperandTypePointer, .ptr = x + 4, .rowLength = row},
+	     .extent = {row / 2, 8, 1},
+	     .srcAccessOrder = hipMemcpySrcAccessOrderStream}};
+	CHECK(HIP(hipMemcpy3DBatchAsync)(2, ops, &fail, 0, s));
+	CHECK(HIP(hipStreamSynchronize)(s));
+	CHECK(HIP(hipMemset)(y, 0, sizeof v));
+	struct hipMemcpy3DPeerParms peer = {
+	    .srcPtr = {x, row, 8, 8}, .dstPtr = {y, row, 8, 8}, .extent = {row, 8, 1}};
+	CHECK(HIP(hipMemcpy3DPeer)(&peer));
+	CHECK(HIP(hipMemcpyDtoH)(w, y, sizeof w));
+	return is(w, 1) ? 0 : 1;
+}
+
+/* A list of waits and writes; what is written is seen by the copy behind it. */
+static int values(void)
+{
+	uint32_t got[4], *x = device(sizeof got);
+	struct hipStreamBatchMemOpParams ops[] = {
+	    {.operation = hipStreamMemOpWriteValue32, .address = x, .value64 = 7},
+	    {.operation = hipStreamMemOpWaitValue32, .address = x, .value64 = 7},
+	    {.operation = hipStreamMemOpBarrier},
+	    {.operation = hipStreamMemOpWriteValue64, .address = x + 2, .value64 = 0x500000006}};
+	hipStream_t s;
+
+	CHECK(HIP(hipStreamCreate)(&s));
+	CHECK(HIP(hipMemset)(x, 0, sizeof got));
+	CHECK(HIP(hipDeviceSynchronize)());
+	CHECK(HIP(hipStreamBatchMemOp)(s, 4, ops, 0));
+	CHECK(HIP(hipStreamSynchronize)(s));
+	CHECK(HIP(hipMemcpyDtoH)(got, x, sizeof got));
+	return got[0] == 7 && got[1] == 0 && got[2] == 6 && got[3] == 5 ? 0 : 1;
+}
+
 /* Structures whose layout or values are not the same in every major; the same calls in each. */
 static int layouts(void)
 {
@@ -335,11 +399,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} subjects[] = {{"launch", launch},
-			{"aside", aside},
-			{"array", array},
-			{"layouts", layouts},
-			{"capture", capture}};
+	} subjects[] = {{"launch", launch},   {"aside", aside},	    {"array", array},
+			{"layouts", layouts}, {"capture", capture}, {"batch", batch},
+			{"values", values}};
 
 	if (argc < 4)
 		return 2;

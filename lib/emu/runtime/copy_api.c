@@ -239,6 +239,89 @@ hipError_t emu_hipMemcpy3DAsync(struct hipMemcpy3DParms *p, hipStream_t stream)
 	return emu_ret(copy_3d(HRR_API_hipMemcpy3DAsync, p, stream, false));
 }
 
+/* Between devices: the same box, which says its devices itself. */
+static hipError_t peer_3d(enum hrr_api api, const struct hipMemcpy3DPeerParms *p,
+			  hipStream_t stream)
+{
+	struct hipMemcpy3DParms box = {.kind = hipMemcpyDeviceToDevice};
+
+	if (p == NULL)
+		return hipErrorInvalidValue;
+	if (!rt_device_ok(p->srcDevice) || !rt_device_ok(p->dstDevice))
+		return hipErrorInvalidDevice;
+	hrr_struct_convert(hrr_api_table[HRR_API_hipMemcpy3D].params[0].st, &box,
+			   hrr_api_table[api].params[0].st, p);
+	return copy_3d(api, &box, stream, false);
+}
+
+hipError_t emu_hipMemcpy3DPeer(struct hipMemcpy3DPeerParms *p)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(peer_3d(HRR_API_hipMemcpy3DPeer, p, NULL));
+}
+
+hipError_t emu_hipMemcpy3DPeerAsync(struct hipMemcpy3DPeerParms *p, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(peer_3d(HRR_API_hipMemcpy3DPeerAsync, p, stream));
+}
+
+hipError_t emu_hipMemcpyBatchAsync(void **dsts, void **srcs, size_t *sizes, size_t count,
+				   struct hipMemcpyAttributes *attrs, size_t *attrsIdxs,
+				   size_t numAttrs, size_t *failIdx, hipStream_t stream)
+{
+	(void)attrs; /* hints and permissions: stream order is always allowed */
+	(void)attrsIdxs;
+	(void)numAttrs;
+	EMU_ENTER(EMU_WORK);
+	if (dsts == NULL || srcs == NULL || sizes == NULL || count == 0)
+		return emu_ret(hipErrorInvalidValue);
+	for (size_t i = 0; i < count; i++) {
+		hipError_t e = linear(HRR_API_hipMemcpyBatchAsync, dsts[i], srcs[i], sizes[i],
+				      hipMemcpyDefault, stream, false);
+		if (e != hipSuccess) {
+			if (failIdx != NULL)
+				*failIdx = i;
+			return emu_ret(e);
+		}
+	}
+	return emu_ret(hipSuccess);
+}
+
+hipError_t emu_hipMemcpy3DBatchAsync(size_t numOps, struct hipMemcpy3DBatchOp *opList,
+				     size_t *failIdx, uint64_t flags, hipStream_t stream)
+{
+	(void)flags;
+	EMU_ENTER(EMU_WORK);
+	if (opList == NULL || numOps == 0)
+		return emu_ret(hipErrorInvalidValue);
+	for (size_t i = 0; i < numOps; i++) {
+		const struct hipMemcpy3DBatchOp *o = &opList[i];
+		struct copy_op c = {.dst = A(o->dst.ptr),
+				    .src = A(o->src.ptr),
+				    .width = o->extent.width,
+				    .height = o->extent.height,
+				    .depth = o->extent.depth,
+				    .use_2d = true};
+		size_t drows = o->dst.layerHeight, srows = o->src.layerHeight;
+		c.dpitch = o->dst.rowLength != 0 ? o->dst.rowLength : c.width;
+		c.spitch = o->src.rowLength != 0 ? o->src.rowLength : c.width;
+		c.dslice = c.dpitch * (drows != 0 ? drows : c.height);
+		c.sslice = c.spitch * (srows != 0 ? srows : c.height);
+		hipError_t e =
+		    o->src.type != hipMemcpyOperandTypePointer ||
+			    o->dst.type != hipMemcpyOperandTypePointer
+			? emu_not_supported("hipMemcpy3DBatchAsync: arrays")
+			: box(HRR_API_hipMemcpy3DBatchAsync, &c, hipMemcpyDefault, stream, false);
+		if (e != hipSuccess) {
+			if (failIdx != NULL)
+				*failIdx = i;
+			return emu_ret(e);
+		}
+	}
+	return emu_ret(hipSuccess);
+}
+
 /* One end of a driver-style copy: type, host, device, array. The memory type's numbers differ
  * by major; what pointer is set does not. */
 static hipError_t param_end(int type, const void *host, const void *dev, hipArray_t array,

@@ -496,3 +496,38 @@ hipError_t emu_hipStreamWriteValue64(hipStream_t stream, void *ptr, uint64_t v, 
 	EMU_ENTER(EMU_WORK);
 	return emu_ret(value(stream, OP_WRITE_VALUE, ptr, v, 8, flags, 0));
 }
+
+hipError_t emu_hipStreamBatchMemOp(hipStream_t stream, unsigned int count,
+				   struct hipStreamBatchMemOpParams *paramArray, unsigned int flags)
+{
+	EMU_ENTER(EMU_WORK);
+	if (flags != 0 || count == 0 || count > 256 || paramArray == NULL)
+		return emu_ret(hipErrorInvalidValue);
+	hipError_t e = hipSuccess;
+	for (unsigned i = 0; e == hipSuccess && i < count; i++) {
+		const struct hipStreamBatchMemOpParams *p = &paramArray[i];
+		uint32_t v = (uint32_t)p->value64;
+		switch (p->operation) {
+		case hipStreamMemOpWaitValue32:
+			e = value(stream, OP_WAIT_VALUE, p->address, v, 4, p->flags, UINT32_MAX);
+			break;
+		case hipStreamMemOpWaitValue64:
+			e = value(stream, OP_WAIT_VALUE, p->address, p->value64, 8, p->flags,
+				  UINT64_MAX);
+			break;
+		case hipStreamMemOpWriteValue32:
+			e = value(stream, OP_WRITE_VALUE, p->address, v, 4, p->flags, 0);
+			break;
+		case hipStreamMemOpWriteValue64:
+			e = value(stream, OP_WRITE_VALUE, p->address, p->value64, 8, p->flags, 0);
+			break;
+		case hipStreamMemOpFlushRemoteWrites:
+		case hipStreamMemOpBarrier:
+			break; /* work of a stream is in order, and memory is one */
+		default:
+			e = hipErrorInvalidValue;
+			break;
+		}
+	}
+	return emu_ret(e);
+}
