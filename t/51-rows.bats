@@ -150,3 +150,30 @@ late() {
 	[ "$(events | jq -c 'select(.api=="hipStreamBatchMemOp").args.paramArray|map([.operation,.value64])')" = \
 		'[["hipStreamMemOpWriteValue32",7],["hipStreamMemOpWaitValue32",7],["hipStreamMemOpBarrier",0],["hipStreamMemOpWriteValue64",21474836486]]' ]
 }
+
+@test "rows: memory that a graph makes and frees at each launch" {
+	late graphmem
+	[[ $calls == *"hipGraphAddMemAllocNode hipGraphAddMemFreeNode"* ]]
+	[ "$(events | jq -c 'select(.api=="hipGraphAddMemAllocNode").args.pNodeParams|[.bytesize,(.accessDescs|length),.dptr]')" = \
+		"$(events | jq -c 'select(.api=="hipGraphAddMemFreeNode").args|[256,1,.dev_ptr]')" ]
+	# A graph with a node that could not be rebuilt is not launched.
+	sed -i '/"hipGraphAddMemAllocNode"/s/"dptr":"0x[0-9a-f]*"/"dptr":"0x0"/' a.hrr/pid-*/events.jsonl
+	run_sep hrr-play -k -d emu a.hrr
+	status_is 1
+	err_has "is not launched: its node of call"
+}
+
+@test "rows: registered memory goes by changed pieces, with a limit and a switch" {
+	local sizes='select(.kernel)|[.host[]?.size]'
+	late pieces
+	[ "$(events | jq -c "$sizes" | tr '\n' ' ')" = '[262144,262144,262144,262144] [262144] ' ]
+	[ "$(events | jq -c 'select(.output)|[.size,.blob!=null]' | tr '\n' ' ')" = '[262144,true] [262144,true] ' ]
+	for how in "--host-limit 512K" "--host-memory off"; do
+		rm -rf a.hrr
+		# shellcheck disable=SC2086
+		run_sep hrr-capture -q -d emu $how -o a.hrr -- "$LATE" libamdhip64.so.7 "$APPS/modkern.hsaco" pieces
+		status_is 0
+		[ "$(events | jq -c "$sizes" | tr '\n' ' ')" = '[] [] ' ]
+		[ "$(events | grep -c '"output"')" = 0 ]
+	done
+}

@@ -461,6 +461,12 @@ void hrr_graph_att(struct hrr_call *c)
 	    c->api != HRR_API_hipStreamEndCapture_spt)
 		return;
 	switch (c->api) {
+	case HRR_API_hipGraphAddMemAllocNode: { /* its address is good for other nodes from here on
+						 */
+		const struct hipMemAllocNodeParams *p = (const void *)(uintptr_t)c->a[4];
+		hrr_variable_known(c, (uintptr_t)p->dptr, p->bytesize);
+		return;
+	}
 	case HRR_API_hipGraphLaunch:
 	case HRR_API_hipGraphLaunch_spt:
 		launched(c);

@@ -161,6 +161,23 @@ int hrr_managed_new(struct hrr_replay *r, uint64_t base, uint64_t size)
 	return rc;
 }
 
+int hrr_graph_memory(struct hrr_replay *r, uint64_t base, uint64_t size, uint64_t live,
+		     struct hrr_mem **ret)
+{
+	if (hrr_ranges_overlap(r->map, base, size) != NULL)
+		drop_overlaps(r, base, size);
+	struct hrr_mem *m = hrr_mem_new(r, HRR_MEM_DEVICE, base, size);
+	if (m == NULL)
+		return -ENOMEM;
+	m->live = live;
+	m->how = HRR_FREE_GRAPH;
+	int rc = hrr_mem_enter(r, m);
+	if (rc < 0)
+		hrr_mem_drop(r, m, r->seq);
+	*ret = rc == 0 ? m : NULL;
+	return rc;
+}
+
 static int give_back(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_ranges *in,
 		     unsigned kinds, bool waits)
 {
@@ -178,6 +195,12 @@ static int give_back(struct hrr_replay *r, struct hrr_event *ev, const struct hr
 				  s != NULL ? s : "");
 		hrr_buf_release(&b);
 		return rc;
+	}
+	if (m->how == HRR_FREE_GRAPH) { /* left over by a graph, whose next launch makes it anew */
+		int s = hrr_api_param(ev->api, "stream", 6);
+		int rc = s >= 0 ? hrr_stream(r, ev, ev->w[s], false, &ev->live[s]) : 0;
+		ev->live[0] = m->live;
+		return rc < 0 ? rc : hrr_issue(r, ev);
 	}
 	hrr_mem_drop(r, m, ev->seq);
 	r->owed_wait = r->owed_wait || waits;

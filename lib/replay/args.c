@@ -218,6 +218,7 @@ static int read_field(struct hrr_replay *r, const struct hrr_json *j, int node,
 	case HRR_K_BYTES:
 		return read_bytes(r, j, node, f, box + f->offset);
 	case HRR_K_CHARS:
+	case HRR_K_PTR:
 	case HRR_K_INTS:
 	case HRR_K_KPARAMS:
 	case HRR_K_EXTRA:

@@ -32,7 +32,8 @@ enum hrr_mem_free {
 	HRR_FREE_NONE,
 	HRR_FREE_DEVICE, /* hipFree */
 	HRR_FREE_HOST,	 /* hipHostFree */
-	HRR_FREE_PLACED	 /* place.c */
+	HRR_FREE_PLACED, /* place.c */
+	HRR_FREE_GRAPH	 /* a node's: its graph makes and frees it at every launch */
 };
 
 struct hrr_function;
@@ -376,6 +377,9 @@ void hrr_flush_fills(struct hrr_replay *r);
 
 /* alloc.c: managed memory for a variable, entered under its recorded address. */
 int hrr_managed_new(struct hrr_replay *r, uint64_t base, uint64_t size);
+/* alloc.c: memory that a graph's node makes, under its recorded address. */
+int hrr_graph_memory(struct hrr_replay *r, uint64_t base, uint64_t size, uint64_t live,
+		     struct hrr_mem **ret);
 
 /* mem.c */
 struct hrr_mem *hrr_mem_new(struct hrr_replay *r, enum hrr_mem_kind kind, uint64_t base,

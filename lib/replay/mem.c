@@ -87,6 +87,7 @@ static int mem_free(struct hrr_replay *r, struct hrr_mem *m)
 		hrr_place_release(r, m);
 		break;
 	case HRR_FREE_NONE:
+	case HRR_FREE_GRAPH:
 		break;
 	}
 	if (e != hipSuccess)

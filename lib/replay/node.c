@@ -14,6 +14,8 @@ struct node_build {
 	struct hrr_graph *g; /* what gets to know of it: the graph's or the executable's */
 	struct hrr_host_node host;
 	bool has_host;
+	struct hipMemAllocNodeParams *alloc; /* memory the node makes, and its recorded address */
+	uint64_t alloc_base;
 };
 
 static void put(struct hrr_event *ev, const char *name, uint64_t v)
@@ -129,6 +131,42 @@ static int build_set(struct hrr_replay *r, struct hrr_event *ev, int i, struct n
 	return hrr_graph_use(r, b->g, w.mem);
 }
 
+static int build_alloc(struct hrr_replay *r, struct hrr_event *ev, int i, struct node_build *b)
+{
+	struct hipMemAllocNodeParams *p = (void *)(uintptr_t)ev->w[i];
+
+	if (p == NULL || p->dptr == NULL || HRR_P(p->dptr) + p->bytesize < p->bytesize)
+		return hrr_fail(r, "its structure was not recorded");
+	if (p->accessDescCount != 0 && p->accessDescs == NULL)
+		return hrr_fail(r, "its access descriptions were not recorded");
+	b->alloc = p;
+	b->alloc_base = HRR_P(p->dptr);
+	p->dptr = NULL;
+	ev->live[i] = HRR_P(p);
+	return 0;
+}
+
+/* The node is there: its memory goes by the recorded address. */
+static int built_alloc(struct hrr_replay *r, const struct node_build *b)
+{
+	struct hrr_mem *m;
+	int rc = hrr_graph_memory(r, b->alloc_base, b->alloc->bytesize, HRR_P(b->alloc->dptr), &m);
+
+	return rc < 0 ? rc : hrr_graph_use(r, b->g, m);
+}
+
+static int build_free(struct hrr_replay *r, struct hrr_event *ev, int i, struct node_build *b)
+{
+	struct hrr_operand op = {"address", ev->w[i], 0, -1};
+	struct hrr_where w;
+	int rc = hrr_translate(r, &op, HRR_END_DEVICE, &w);
+
+	if (rc == 0 && w.mem == NULL)
+		return hrr_fail(r, "its address is null");
+	ev->live[i] = w.live;
+	return rc < 0 ? rc : hrr_graph_use(r, b->g, w.mem);
+}
+
 static int build_child(struct hrr_replay *r, struct hrr_event *ev, struct node_build *b)
 {
 	struct hrr_graph *child = hrr_graph_of(r, hrr_arg_of(ev, "childGraph"));
@@ -200,6 +238,10 @@ static int build(struct hrr_replay *r, struct hrr_event *ev, struct node_build *
 		return build_copy3d(r, ev, i, b);
 	if ((i = param_struct(ev, "hipMemsetParams")) >= 0)
 		return build_set(r, ev, i, b);
+	if ((i = param_struct(ev, "hipMemAllocNodeParams")) >= 0)
+		return build_alloc(r, ev, i, b);
+	if (ev->api == HRR_API_hipGraphAddMemFreeNode)
+		return build_free(r, ev, hrr_api_param(ev->api, "dev_ptr", 7), b);
 	if (hrr_api_param(ev->api, "symbol", 6) >= 0)
 		return build_symbol(r, ev, b, ret_api);
 	if (hrr_api_param(ev->api, "count", 5) >= 0)
@@ -256,6 +298,8 @@ int hrr_do_graph_node(struct hrr_replay *r, struct hrr_event *ev)
 		ev->live[0] = HRR_P(&made);
 		rc = hrr_settle(r, ev, hrr_call(r, api, ev->live));
 	}
+	if (rc == 0 && b.alloc != NULL)
+		rc = built_alloc(r, &b);
 	if (rc < 0)
 		return bad_node(ev, b.g, r->diag.what, rc);
 	struct hrr_held *h = hrr_held_add(&r->held[HRR_H_NODE], ev->w[0], made);

@@ -304,6 +304,77 @@ static int values(void)
 	return got[0] == 7 && got[1] == 0 && got[2] == 6 && got[3] == 5 ? 0 : 1;
 }
 
+/* Memory that a graph makes, uses and frees at each launch. */
+static int graphmem(void)
+{
+	float v[N], a = 3, *x = device(sizeof v), *y = device(sizeof v), *mid;
+	int n = N;
+	struct hipMemAccessDesc rw = {{hipMemLocationTypeDevice, 0},
+				      hipMemAccessFlagsProtReadWrite};
+	struct hipMemAllocNodeParams alloc = {
+	    .poolProps = {.allocType = hipMemAllocationTypePinned,
+			  .location = {hipMemLocationTypeDevice, 0}},
+	    .accessDescs = &rw,
+	    .accessDescCount = 1,
+	    .bytesize = sizeof v};
+	hipGraph_t g;
+	hipGraphExec_t exec;
+	hipGraphNode_t make, in, mul, out, end;
+
+	CHECK(HIP(hipMemcpyHtoD)(x, numbers(v), sizeof v));
+	CHECK(HIP(hipGraphCreate)(&g, 0));
+	CHECK(HIP(hipGraphAddMemAllocNode)(&make, g, NULL, 0, &alloc));
+	mid = alloc.dptr;
+	void *params[] = {&mid, &a, &n};
+	struct hipKernelNodeParams k = {.blockDim = {N, 1, 1},
+					.gridDim = {1, 1, 1},
+					.func = kernel("scale"),
+					.kernelParams = params};
+	CHECK(HIP(hipGraphAddMemcpyNode1D)(&in, g, &make, 1, mid, x, sizeof v,
+					   hipMemcpyDeviceToDevice));
+	CHECK(HIP(hipGraphAddKernelNode)(&mul, g, &in, 1, &k));
+	CHECK(HIP(hipGraphAddMemcpyNode1D)(&out, g, &mul, 1, y, mid, sizeof v,
+					   hipMemcpyDeviceToDevice));
+	CHECK(HIP(hipGraphAddMemFreeNode)(&end, g, &out, 1, mid));
+	CHECK(HIP(hipGraphInstantiateWithFlags)(&exec, g, 0));
+	for (int i = 0; i < 2; i++) {
+		CHECK(HIP(hipGraphLaunch)(exec, NULL));
+		CHECK(HIP(hipMemcpyDtoH)(v, y, sizeof v));
+		if (!is(v, 3))
+			return 1;
+	}
+	CHECK(HIP(hipGraphExecDestroy)(exec));
+	CHECK(HIP(hipGraphDestroy)(g));
+	return 0;
+}
+
+/* Registered memory that kernels read and write, in pieces of 256 KiB: one is changed. */
+static int pieces(void)
+{
+	enum { PIECE = 256 << 10 };
+	char *host = aligned_alloc(4096, 4 * PIECE);
+	float a = 2, *at;
+	int n = N;
+	void *dev;
+
+	for (int i = 0; i < 4 * PIECE; i++)
+		host[i] = (char)(i / PIECE + 1);
+	numbers((float *)(void *)(host + 2 * PIECE));
+	CHECK(HIP(hipHostRegister)(host, 4 * PIECE, 2));
+	CHECK(HIP(hipHostGetDevicePointer)(&dev, host, 0));
+	at = (float *)(void *)((char *)dev + 2 * PIECE);
+	void *params[] = {&at, &a, &n};
+	hipFunction_t k = kernel("scale");
+	CHECK(HIP(hipModuleLaunchKernel)(k, 1, 1, 1, N, 1, 1, 0, NULL, params, NULL));
+	CHECK(HIP(hipDeviceSynchronize)());
+	host[PIECE]++;
+	CHECK(HIP(hipModuleLaunchKernel)(k, 1, 1, 1, N, 1, 1, 0, NULL, params, NULL));
+	CHECK(HIP(hipDeviceSynchronize)());
+	int right = is((float *)(void *)(host + 2 * PIECE), 4);
+	CHECK(HIP(hipHostUnregister)(host));
+	return right ? 0 : 1;
+}
+
 /* Structures whose layout or values are not the same in every major; the same calls in each. */
 static int layouts(void)
 {
@@ -400,8 +471,8 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} subjects[] = {{"launch", launch},   {"aside", aside},	    {"array", array},
-			{"layouts", layouts}, {"capture", capture}, {"batch", batch},
-			{"values", values}};
+			{"layouts", layouts}, {"capture", capture}, {"graphmem", graphmem},
+			{"pieces", pieces},   {"batch", batch},	    {"values", values}};
 
 	if (argc < 4)
 		return 2;
