@@ -63,6 +63,82 @@ allocation 0x7f0000000000 + 16, by call 2 hipMalloc at t 2000
 	status_is 2
 }
 
+# two: the stream of two processes, each with a block of its own where the other has none.
+two_processes() {
+	jq -c 'if .hrr then .p = 0 else .p = 0 end' $S/events.jsonl | grep -v '"end"' >two
+	jq -c 'select(.hrr or .seq) | if .hrr then .pid = 77 | .p = 1 else .p = 1 | del(.blobs) end' $S/events.jsonl |
+		sed -e 's/0x7f0000/0x7e0000/g' >>two
+	echo '{"region":"add","p":1,"kind":"block","device":0,"base":"0x7e0000000000","size":4,"tag":"theirs"}' >>two
+}
+
+@test "regions: of several processes each is seen to" {
+	need_cmd jq
+	two_processes
+	run_sep hrr-regions ls two
+	status_is 0
+	out_has '4242 block 0 0x7f0000000000 8 5600 - first half'
+	out_has '77 block 0 0x7e0000000000 4 - - theirs'
+	run_sep hrr-regions ls --pid 77 two
+	out_is 'block 0 0x7e0000000000 4 - - theirs'
+	run_sep hrr-regions explain 0x7e0000000001 two
+	status_is 0
+	out_is 'process 77: 0x7e0000000001 at the end of the stream
+block 0x7e0000000000 + 4, tag "theirs", since before the stream
+  offset 1, 3 bytes from there to its end
+freed there last:
+  allocation 0x7e0000000000 + 16, by call 2 hipMalloc at t 2000, until call 9 hipFree at t 9000
+    it was at offset 1 there'
+	# Nobody's: every process says so.
+	run_sep hrr-regions explain 0x5 two
+	status_is 1
+	out_has 'process 4242: 0x5 at the end of the stream'
+	out_has 'process 77: 0x5 at the end of the stream'
+	run_sep hrr-regions explain 0x5 --at 777 two
+	status_is 2
+	err_is 'hrr-regions: two: no call 777 in it'
+	# A message names the file.
+	cp -r small many
+	mkdir many/pid-4250/regions
+	printf '%s\n' '{"regions":1,"clock":"monotonic","resolution":1}' \
+		'{"region":"add","kind":"segment","device":0,"base":"0x7f0000000000","size":64}' >many/pid-4250/regions/x.jsonl
+	run_sep hrr-regions explain "hrr-play: many/pid-4250/events.jsonl:2: hipX: 0x7f0000000004 is" many
+	status_is 0
+	out_has 'process 4250: 0x7f0000000004'
+	out_lacks 'process 4242'
+	run_sep hrr-regions map --svg two
+	status_is 0
+	[ "$(grep -c '<svg' <"$T/.out")" = 3 ]
+	out_has 'two: process 4242</text>'
+	out_has 'two: process 77</text>'
+	run_sep hrr-regions map --svg --pid 77 two
+	[ "$(grep -c '<svg' <"$T/.out")" = 1 ]
+}
+
+@test "regions lint: of several processes each against its own memory" {
+	need_cmd jq
+	two_processes
+	# Launches: a pointer to the other's memory is one to none of its own.
+	echo '{"seq":20,"p":1,"t":1,"dur":1,"tid":1,"api":"hipModuleLaunchKernel","args":{},"kernel":{"name":"k","args":[{"offset":0,"size":8,"hex":"000000000c7f0000","ptr":[0]}]}}' >>two
+	echo '{"seq":21,"p":1,"t":1,"dur":1,"tid":1,"api":"hipModuleLaunchKernel","args":{},"kernel":{"name":"k","args":[{"offset":0,"size":8,"hex":"000000000 07e0000","ptr":[0]}]}}' | tr -d ' ' >>two
+	run_sep hrr-regions lint two
+	status_is 1
+	out_like '90% unknown: call 20 hipModuleLaunchKernel of k'
+	out_lacks 'call 21'
+}
+
+@test "regions: an option that a command does not take is misuse" {
+	local c
+	for c in 'ls --torch x' 'check --svg' 'ls -f x' 'del --size 5 --base 0x1 --t 1' 'map --svg --at 5' 'merge --from 5 x' \
+		'import --hrrr x --frames 3' 'import --torch x -f y' 'add --kind block --base 0x1 --size 1 -f y' 'clip --from 5 --to 4 x' \
+		'explain 0x5 --t 1 --at 2 x' 'map --svg --from 5 --to 4' 'ls --pid 99999999999999' 'ls -a x y' 'explain' 'merge'; do
+		echo "$c"
+		run_sep hrr-regions $c
+		status_is 2
+		no_out
+		err_has '-h shows how it is used'
+	done
+}
+
 @test "regions merge and clip: several sidecars as one, and a part" {
 	printf '%s\n' '{"regions":1,"clock":"monotonic","resolution":1,"t0":"1000"}' \
 		'{"region":"add","kind":"block","base":"0x10","size":16,"t":50}' \

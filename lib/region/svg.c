@@ -76,12 +76,24 @@ void hrr_map_free(struct hrr_map *m)
 	if (m == NULL)
 		return;
 	hrr_world_free(m->world);
+	free(m->title);
 	hrr_buf_release(&m->things);
 	hrr_buf_release(&m->marks);
 	hrr_buf_release(&m->text);
 	hrr_buf_release(&m->open);
 	hrr_buf_release(&m->bands);
 	free(m);
+}
+
+int hrr_map_title(struct hrr_map *m, const char *title)
+{
+	char *copy = strdup(title);
+
+	if (copy == NULL)
+		return -ENOMEM;
+	free(m->title);
+	m->title = copy;
+	return 0;
 }
 
 /* --- marks --- */

@@ -10,7 +10,6 @@
  * held, or ran past the end of what did.
  */
 struct hrr_map_options {
-	const char *title; /* borrowed; NULL: none */
 	int64_t p;	   /* process, -1: the first */
 	unsigned width;	   /* pixels; 0: HRR_MAP_WIDTH */
 	uint64_t from, to; /* ns: what is drawn of time; to 0: to the end */
@@ -30,8 +29,13 @@ struct hrr_map *hrr_map_new(const struct hrr_map_options *opt); /* NULL: no memo
 void hrr_map_free(struct hrr_map *m);
 /* Each record, in stream order. -EINVAL with diag for a bad region, -ENOMEM. */
 int hrr_map_record(struct hrr_map *m, const struct hrr_record *rec, struct hrr_diag *diag);
-/* Appends an SVG file. Once, at the end. -ENOMEM; -ENODATA with diag: no memory to draw. */
-int hrr_map_svg(struct hrr_map *m, struct hrr_buf *b, struct hrr_map_stats *ret,
+/* What stands above it; copied. -ENOMEM. */
+int hrr_map_title(struct hrr_map *m, const char *title);
+/*
+ * Appends an SVG file: the pictures of all n (NULL: none), one below the other, without those
+ * that have no memory to draw. Once, at the end. -ENOMEM; -ENODATA with diag: nothing to draw.
+ */
+int hrr_map_svg(struct hrr_map *const *m, size_t n, struct hrr_buf *b, struct hrr_map_stats *ret,
 		struct hrr_diag *diag);
 
 #endif

@@ -266,19 +266,19 @@ static int put_legend(const struct hrr_map *m, struct hrr_buf *b, const struct h
 	return bad;
 }
 
-static int put_head(const struct hrr_map *m, struct hrr_buf *b, double height)
+static int put_head(const struct hrr_map *m, struct hrr_buf *b, double y, double height)
 {
 	int bad = hrr_buf_addf(
 	    b,
-	    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+	    "<svg xmlns=\"http://www.w3.org/2000/svg\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\" "
 	    "viewBox=\"0 0 %.0f %.0f\" font-family=\"DejaVu Sans, Helvetica, sans-serif\" "
 	    "font-size=\"11\">\n<style>.m{font-family:DejaVu Sans Mono,monospace;font-size:10px}"
 	    ".x{stroke:#d00;stroke-width:1.8;fill:none}.s{font-size:10px;fill:#555}</style>\n"
 	    "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-	    m->width, height, m->width, height);
+	    y, m->width, height, m->width, height);
 
 	bad |= hrr_buf_addf(b, "<text x=\"%.1f\" y=\"24\" font-size=\"15\">", m->left);
-	bad |= hrr_map_text(b, m->opt.title != NULL ? m->opt.title : "device memory over time");
+	bad |= hrr_map_text(b, m->title != NULL ? m->title : "device memory over time");
 	return bad | hrr_buf_adds(b, "</text>\n");
 }
 
@@ -308,11 +308,11 @@ static void span(struct hrr_map *m)
 		m->t_end = m->t_begin + 1;
 }
 
-int hrr_map_svg(struct hrr_map *m, struct hrr_buf *b, struct hrr_map_stats *ret,
-		struct hrr_diag *diag)
+/* One of them, y pixels below the top. 1: nothing to draw. */
+static int draw(struct hrr_map *m, struct hrr_buf *b, double y, struct hrr_map_stats *ret,
+		double *ret_height)
 {
 	struct hrr_map_stats st = {.things = m->n_things, .marks = m->n_marks + m->marks_left_out};
-	size_t before = b->len;
 
 	m->width = m->opt.width != 0 ? m->opt.width : HRR_MAP_WIDTH;
 	m->left = 130;
@@ -322,9 +322,9 @@ int hrr_map_svg(struct hrr_map *m, struct hrr_buf *b, struct hrr_map_stats *ret,
 	span(m);
 	int bad = hrr_map_layout(m, BANDS_Y, &st);
 	if (bad == 0 && m->n_bands == 0)
-		return hrr_diag_set(diag, -ENODATA, "no device memory in it: nothing to draw");
+		return 1;
 	double height = m->height + 60;
-	bad |= put_head(m, b, height);
+	bad |= put_head(m, b, y, height);
 	bad |= put_bands(m, b);
 	bad |= put_axis(m, b);
 	bad |= hrr_map_chart(m, b, CHART_Y, CHART_H);
@@ -338,10 +338,47 @@ int hrr_map_svg(struct hrr_map *m, struct hrr_buf *b, struct hrr_map_stats *ret,
 		    " smaller ranges, %" PRIu64 " smaller regions, %" PRIu64 " marks</text>\n",
 		    m->left, height - 8, st.bands_left_out, st.rects_left_out, st.marks_left_out);
 	bad |= hrr_buf_adds(b, "</svg>\n");
-	if (bad != 0) {
-		b->len = before;
-		return hrr_diag_set(diag, -ENOMEM, "out of memory");
+	ret->things += st.things;
+	ret->marks += st.marks;
+	ret->bands_left_out += st.bands_left_out;
+	ret->rects_left_out += st.rects_left_out;
+	ret->marks_left_out += st.marks_left_out;
+	*ret_height = height;
+	return bad != 0 ? -ENOMEM : 0;
+}
+
+int hrr_map_svg(struct hrr_map *const *m, size_t n, struct hrr_buf *b, struct hrr_map_stats *ret,
+		struct hrr_diag *diag)
+{
+	struct hrr_map_stats st = {0};
+	struct hrr_buf all = {0};
+	double y = 0, height = 0, width = 0;
+	int bad = 0;
+	size_t drawn = 0;
+
+	for (size_t i = 0; bad == 0 && i < n; i++) {
+		int rc = m[i] != NULL ? draw(m[i], &all, y, &st, &height) : 1;
+		if (rc != 0) {
+			bad = rc < 0;
+			continue;
+		}
+		drawn++;
+		y += height;
+		width = m[i]->width > width ? m[i]->width : width;
 	}
+	if (bad == 0 && drawn == 0)
+		return hrr_diag_set(diag, -ENODATA, "no device memory in it: nothing to draw");
+	if (drawn > 1)
+		bad |= hrr_buf_addf(
+		    b,
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\">\n",
+		    width, y);
+	bad |= hrr_buf_add(b, all.data, all.len);
+	if (drawn > 1)
+		bad |= hrr_buf_adds(b, "</svg>\n");
+	hrr_buf_release(&all);
+	if (bad != 0)
+		return hrr_diag_set(diag, -ENOMEM, "out of memory");
 	*ret = st;
 	return 0;
 }

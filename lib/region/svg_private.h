@@ -27,6 +27,7 @@ struct hrr_map_band {
 struct hrr_map {
 	struct hrr_world *world;
 	struct hrr_map_options opt;
+	char *title;			    /* owned, or NULL */
 	struct hrr_buf things, marks, text; /* the latter of strings ended by NUL */
 	struct hrr_buf open; /* of size_t: index in things by number of the living thing */
 	size_t n_things, n_marks;

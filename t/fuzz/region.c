@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)hrr_map_record(m, &rec, &d);
 	}
 	(void)hrr_explain_answer(e, &out, &d);
-	(void)hrr_map_svg(m, &out, &st, &d);
+	(void)hrr_map_svg(&m, 1, &out, &st, &d);
 	hrr_explain_free(e);
 	hrr_lint_free(l);
 	hrr_map_free(m);

@@ -232,13 +232,14 @@ static size_t count(const char *what)
 
 static void mapping(void)
 {
-	struct hrr_map_options opt = {.title = "a <b> & c", .p = -1};
+	struct hrr_map_options opt = {.p = -1};
 	struct hrr_map *m = hrr_map_new(&opt);
 	struct hrr_map_stats st;
 
 	out.len = 0;
-	is(each_record(feed_map, m), 0, "map reads the run");
-	is(hrr_map_svg(m, &out, &st, &d), 0, "and draws it");
+	is(hrr_map_title(m, "a <b> & c"), 0, "map takes a title");
+	is(each_record(feed_map, m), 0, "and reads the run");
+	is(hrr_map_svg(&m, 1, &out, &st, &d), 0, "and draws it");
 	hrr_buf_str(&out);
 	is(st.things, 5, "two wholes, three blocks");
 	is(st.marks, 4, "four uses are wrong");
@@ -258,14 +259,14 @@ static void mapping(void)
 	m = hrr_map_new(&opt);
 	each_record(feed_map, m);
 	out.len = 0;
-	hrr_map_svg(m, &out, &st, &d);
+	hrr_map_svg(&m, 1, &out, &st, &d);
 	hrr_buf_str(&out);
 	ok(strstr(out.data, "0x7f0000100180") == NULL && strstr(out.data, "tag \"b\"") == NULL &&
 	       count("<title>block") == 1,
 	   "a window of time leaves out what lived elsewhere");
 	hrr_map_free(m);
 	m = hrr_map_new(&opt);
-	is(hrr_map_svg(m, &out, &st, &d), -ENODATA, "nothing to draw");
+	is(hrr_map_svg(&m, 1, &out, &st, &d), -ENODATA, "nothing to draw");
 	hrr_map_free(m);
 }
 
