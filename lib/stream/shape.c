@@ -485,11 +485,13 @@ void hrr_shapes_learn(struct hrr_shapes *s, const struct hrr_record *rec)
 	if (rec->kind != HRR_REC_CALL || rec->json.general || rec->len > MAX_LINE)
 		return;
 	size_t end = head(&again, rec->line, rec->len, at, &form);
+	/* seq and p are the first two members of a head, each a key and a value. */
+	int p = hrr_json_get(&rec->json, 0, "p");
 	unsigned b = bucket_of(rec->api, rec->api_len);
 	/* seq, p, t and the others have to be its own, at the top, as the head has them. */
-	if (end == 0 || again.seq != rec->seq || again.t != rec->t || again.p != rec->p ||
-	    again.tid != rec->tid || again.dur != rec->dur || again.api != rec->api ||
-	    s->buckets[b].n == PER_BUCKET || s->memory >= MAX_MEMORY)
+	if (end == 0 || (p >= 0 && p != 4) || again.seq != rec->seq || again.t != rec->t ||
+	    again.p != rec->p || again.tid != rec->tid || again.dur != rec->dur ||
+	    again.api != rec->api || s->buckets[b].n == PER_BUCKET || s->memory >= MAX_MEMORY)
 		return;
 	if (take_apart(&d, rec, n_head_of(form))) {
 		struct shape *x = finish(&d, rec, form, &memory);
