@@ -165,6 +165,45 @@ s:14: add block 0x60020 size 16: lies in no live segment and no allocation of HI
 s:15: bad region: "size" is not from 1 to 2^47 and inside the address space'
 }
 
+@test "regions: a sidecar's resolution says when what goes and comes within a tick acts" {
+	rm $S/regions/*
+	{
+		echo '{"regions":1,"clock":"monotonic","resolution":1000,"t0":"81234000000000"}'
+		echo '{"region":"add","kind":"segment","base":"0x1000","size":4096,"t":2000}'
+		echo '{"region":"add","kind":"block","base":"0x1000","size":512,"t":2000}'
+		echo '{"region":"add","kind":"block","base":"0x1200","size":512,"t":2000}'
+		echo '{"region":"del","kind":"block","base":"0x1000","t":4000}'
+		echo '{"region":"del","kind":"block","base":"0x1200","t":4000}'
+		echo '{"region":"add","kind":"block","base":"0x1100","size":16,"t":4000}'
+		echo '{"region":"del","base":"0x1100","t":6999}'
+	} >$S/regions/micro.jsonl
+	# Call 4, at 4000, may still use 0x1200; 0x1000 went before what took its place came.
+	run_sep hrr-regions ls $S
+	out_is 'segment 0 0x1000 4096 2000 - -
+block 0 0x1000 512 2000 4000 -
+block 0 0x1200 512 2000 4999 -
+block 0 0x1100 16 4000 6999 -
+block 0 0x7f0000000000 8 5600 - first half'
+	run_sep hrr-regions explain 0x1210 --at 4 $S
+	status_is 0
+	out_has 'block 0x1200 + 512, since t 2000'
+	run_sep hrr-regions explain 0x1210 --at 5 $S
+	status_is 1
+	run_sep bash -c "hrr-cat $S | sed -n '/0x1200/p'"
+	out_has '{"region":"del","kind":"block","base":"0x1200","t":4999}'
+	# A clock of nanoseconds has no ticks.
+	sed -i 's/"resolution":1000/"resolution":1/' $S/regions/micro.jsonl
+	run_sep hrr-regions ls $S
+	out_has 'block 0 0x1200 512 2000 4000 -'
+	local r
+	for r in 0 1000000001 -1 '"1"' 1e3; do
+		sed -i "1s/\"resolution\":[^,]*/\"resolution\":$r/" $S/regions/micro.jsonl
+		run_sep hrr-regions ls $S
+		status_is 2
+		err_is "hrr-regions: $S/regions/micro.jsonl:1: bad sidecar: \"resolution\" is not from 1 to 1000000000 ns"
+	done
+}
+
 @test "regions check: a clock that is not the stream's is found" {
 	sed -i 's/81233999999000/1000/' $S/regions/pool.jsonl
 	run_sep hrr-regions check $S

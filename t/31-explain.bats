@@ -95,7 +95,7 @@ freed there last:
 	out_has 'process 77: 0x5 at the end of the stream'
 	run_sep hrr-regions explain 0x5 --at 777 two
 	status_is 2
-	err_is 'hrr-regions: two: no call 777 in it'
+	err_has 'hrr-regions: two: no call 777 in it'
 	# A message names the file.
 	cp -r small many
 	mkdir many/pid-4250/regions
@@ -148,17 +148,17 @@ freed there last:
 	run_sep hrr-regions merge a.jsonl b.jsonl
 	status_is 0
 	no_err
-	out_is '{"regions":1,"clock":"monotonic","resolution":1000,"t0":"980"}
+	out_is '{"regions":1,"clock":"monotonic","resolution":1,"t0":"980"}
 {"region":"add","kind":"block","base":"0x90","size":16,"t":60}
 {"region":"add","kind":"block","base":"0x10","size":16,"t":70}
 {"region":"del","base":"0x10","t":110}'
 	cp "$T/.out" m.jsonl
 	run_sep hrr-regions clip --from 111 m.jsonl
 	status_is 0
-	out_is '{"regions":1,"clock":"monotonic","resolution":1000,"t0":"980"}
+	out_is '{"regions":1,"clock":"monotonic","resolution":1,"t0":"980"}
 {"region":"add","kind":"block","base":"0x90","size":16,"t":60}'
 	run_sep hrr-regions clip --to 100 --base 0x10 --size 1 m.jsonl
-	out_is '{"regions":1,"clock":"monotonic","resolution":1000,"t0":"980"}
+	out_is '{"regions":1,"clock":"monotonic","resolution":1,"t0":"980"}
 {"region":"add","kind":"block","base":"0x10","size":16,"t":70}'
 	printf '{"regions":1,"clock":"realtime","t0":"5"}\n' >c.jsonl
 	run_sep hrr-regions merge a.jsonl c.jsonl

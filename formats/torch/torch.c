@@ -24,7 +24,8 @@ struct import {
 	const struct hrr_torch_options *opt;
 	struct hrr_torch_stats *stats;
 	const struct hrr_torch_snapshot *s;
-	uint64_t zero;		  /* ns since 1970 of the sidecar's t0 */
+	uint64_t zero, t0;	  /* of the sidecar: ns since 1970, and on the stream's clock */
+	uint64_t begin;		  /* of the stream, ns since 1970 */
 	struct hrr_timeline *old; /* what is live where the stream begins, until then */
 	uint64_t t;		  /* of the tick, µs since 1970 */
 	struct hrr_buf tick;	  /* of struct change */
@@ -192,7 +193,7 @@ static int end_tick(struct import *m)
 	m->tick.len = 0;
 	if (n == 0)
 		return 0;
-	if (m->opt->realtime != 0 && now + (TICK - 1) < m->zero) {
+	if (m->opt->realtime != 0 && now + (TICK - 1) < m->begin) {
 		m->stats->before += n;
 		for (size_t i = 0; rc == 0 && i < n; i++)
 			rc = apply_old(m, &c[i]);
@@ -238,11 +239,11 @@ static int write_head(struct import *m)
 	bool own = m->opt->realtime == 0;
 	struct hrr_buf *b = m->b;
 	int bad = hrr_buf_addf(b, "{\"regions\":1,\"clock\":\"%s\",\"resolution\":%d",
-			       own ? "realtime" : "monotonic", TICK);
+			       own ? "realtime" : "monotonic", m->zero % TICK == 0 ? TICK : 1);
 
 	if (!own || m->zero != 0)
 		bad |= hrr_buf_addf(b, ",\"t0\":\"%llu\"",
-				    (unsigned long long)(own ? m->zero : m->opt->t0));
+				    (unsigned long long)(own ? m->zero : m->t0));
 	if (m->opt->pid >= 0)
 		bad |= hrr_buf_addf(b, ",\"pid\":%lld", (long long)m->opt->pid);
 	bad |= hrr_buf_adds(b, "}\n");
@@ -267,6 +268,14 @@ static int import(struct import *m, struct hrr_torch_snapshot *s)
 	if (m->old == NULL)
 		return -ENOMEM;
 	m->zero = m->opt->realtime != 0 ? m->opt->realtime : first_time(s);
+	m->t0 = m->opt->t0;
+	m->begin = m->zero;
+	/* Its zero is a tick's begin, so that a reader knows the ticks (formats/regions). */
+	uint64_t off = m->zero % TICK;
+	if (m->t0 >= off) {
+		m->zero -= off;
+		m->t0 -= off;
+	}
 	int rc = write_head(m);
 	if (rc == 0)
 		rc = hrr_torch_history(s, &sink, m->stats);

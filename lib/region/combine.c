@@ -11,7 +11,7 @@
 /* What a sidecar's first line says. */
 struct head {
 	bool realtime;
-	uint64_t t0, resolution, pid;
+	uint64_t t0, pid;
 	bool has_t0, has_pid;
 };
 
@@ -45,14 +45,12 @@ static int read_head(const char *path, struct head *ret, struct hrr_diag *diag)
 		const char *t0 = hrr_json_raw(j, hrr_json_get(j, 0, "t0"), &len);
 		char text[24] = "";
 		*ret = (struct head){.realtime =
-					 hrr_json_is(j, hrr_json_get(j, 0, "clock"), "realtime"),
-				     .resolution = 1};
+					 hrr_json_is(j, hrr_json_get(j, 0, "clock"), "realtime")};
 		if (t0 != NULL && len < sizeof text) {
 			memcpy(text, t0, len);
 			ret->t0 = strtoull(text, NULL, 10);
 			ret->has_t0 = true;
 		}
-		(void)hrr_json_u64(j, hrr_json_get(j, 0, "resolution"), &ret->resolution);
 		ret->has_pid = hrr_json_u64(j, hrr_json_get(j, 0, "pid"), &ret->pid) == 0;
 	}
 	hrr_reader_free(reader);
@@ -60,7 +58,8 @@ static int read_head(const char *path, struct head *ret, struct hrr_diag *diag)
 	return rc;
 }
 
-/* One head for all: the earliest t0, the coarsest resolution, the pid they share. */
+/* One head for all: the earliest t0, the pid they share. Lines come with the time they act at, so
+ * that no tick is left in them. */
 static int join_heads(size_t n, const char *const *paths, const struct hrr_combine_options *opt,
 		      struct head *ret, struct hrr_diag *diag)
 {
@@ -79,8 +78,6 @@ static int join_heads(size_t n, const char *const *paths, const struct hrr_combi
 					    paths[0]);
 		if (first || x.t0 < all.t0)
 			all.t0 = x.t0;
-		if (x.resolution > all.resolution)
-			all.resolution = x.resolution;
 		all.has_pid = first ? x.has_pid : all.has_pid && x.has_pid && x.pid == all.pid;
 		all.pid = x.pid;
 		all.realtime = x.realtime;
@@ -97,8 +94,8 @@ static int join_heads(size_t n, const char *const *paths, const struct hrr_combi
 
 static int put_head(struct hrr_buf *b, const struct head *h)
 {
-	int bad = hrr_buf_addf(b, "{\"regions\":1,\"clock\":\"%s\",\"resolution\":%" PRIu64,
-			       h->realtime ? "realtime" : "monotonic", h->resolution);
+	int bad = hrr_buf_addf(b, "{\"regions\":1,\"clock\":\"%s\",\"resolution\":1",
+			       h->realtime ? "realtime" : "monotonic");
 
 	if (h->has_t0)
 		bad |= hrr_buf_addf(b, ",\"t0\":\"%" PRIu64 "\"", h->t0);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/store/file.h"
+#include "lib/store/sidecar_tick.h"
 
 static int no_memory(struct hrr_diag *diag)
 {
@@ -26,11 +27,19 @@ static uint64_t decimal(const struct hrr_json *j, const char *key)
 	return v;
 }
 
-/* What is added to a sidecar's times to have the stream's. */
+/* How a sidecar's times become the stream's. */
+struct times {
+	int64_t shift; /* what is added */
+	uint64_t resolution;
+	struct hrr_buf late; /* a byte for each line behind the header: it acts at its tick's end */
+	size_t line;
+};
+
 static int read_header(const struct hrr_json *j, const struct hrr_sidecar_clock *clock,
-		       int64_t *ret_shift, struct hrr_diag *diag)
+		       struct times *ret, struct hrr_diag *diag)
 {
 	uint64_t version, zero = clock->t0;
+	int resolution = hrr_json_get(j, 0, "resolution");
 	int name = hrr_json_get(j, 0, "clock");
 
 	if (hrr_json_u64(j, hrr_json_get(j, 0, "regions"), &version) < 0)
@@ -47,13 +56,19 @@ static int read_header(const struct hrr_json *j, const struct hrr_sidecar_clock 
 		return hrr_diag_set(
 		    diag, -EINVAL,
 		    "bad sidecar: \"clock\" is neither \"monotonic\" nor \"realtime\"");
+	ret->resolution = 1;
+	if (resolution >= 0 && (hrr_json_u64(j, resolution, &ret->resolution) < 0 ||
+				ret->resolution == 0 || ret->resolution > HRR_SIDECAR_TICK_MAX))
+		return hrr_diag_set(diag, -EINVAL,
+				    "bad sidecar: \"resolution\" is not from 1 to %llu ns",
+				    (unsigned long long)HRR_SIDECAR_TICK_MAX);
 	uint64_t t0 = decimal(j, "t0");
-	*ret_shift = t0 == 0 || zero == 0 ? 0 : (int64_t)(t0 - zero);
+	ret->shift = t0 == 0 || zero == 0 ? 0 : (int64_t)(t0 - zero);
 	return 0;
 }
 
 /* Appends the line with its t replaced. */
-static int add_line(struct hrr_sidecars *s, const struct hrr_record *rec, int64_t shift)
+static int add_line(struct hrr_sidecars *s, const struct hrr_record *rec, struct times *times)
 {
 	const struct hrr_json *j = &rec->json;
 	struct hrr_sidecar_line line = {.stamped = rec->t != HRR_NO_TIME, .off = s->text.len};
@@ -61,7 +76,10 @@ static int add_line(struct hrr_sidecars *s, const struct hrr_record *rec, int64_
 
 	if (line.stamped) {
 		int64_t t;
-		if (rec->t > INT64_MAX || __builtin_add_overflow((int64_t)rec->t, shift, &t))
+		uint64_t at = rec->t;
+		if (times->line < times->late.len && times->late.data[times->line])
+			at = at - at % times->resolution + (times->resolution - 1);
+		if (at > INT64_MAX || __builtin_add_overflow((int64_t)at, times->shift, &t))
 			return -EINVAL;
 		line.t = t < 0 ? 0 : (uint64_t)t;
 	}
@@ -88,7 +106,7 @@ int hrr_sidecars_add(struct hrr_sidecars *s, const char *path,
 	const char *line;
 	size_t len;
 	bool cut = false, header = false;
-	int64_t shift = 0;
+	struct times times = {.resolution = 1};
 	int rc, fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0) {
@@ -109,14 +127,19 @@ int hrr_sidecars_add(struct hrr_sidecars *s, const char *path,
 		if (rc < 0)
 			break;
 		if (!header) {
-			rc = read_header(&rec.json, clock, &shift, diag);
+			rc = read_header(&rec.json, clock, &times, diag);
+			if (rc == 0 && times.resolution > 1 &&
+			    hrr_sidecar_ticks(path, times.resolution, &times.late) < 0)
+				rc = no_memory(diag);
 			if (rc < 0)
 				break;
 			header = true;
 			continue;
 		}
-		if (rec.kind == HRR_REC_OTHER)
+		if (rec.kind == HRR_REC_OTHER) {
+			times.line++;
 			continue; /* a remark: nothing that acts on the stream */
+		}
 		if (rec.kind != HRR_REC_REGION) {
 			rc = hrr_diag_set(diag, -EINVAL, "bad sidecar: not a region");
 			break;
@@ -127,7 +150,8 @@ int hrr_sidecars_add(struct hrr_sidecars *s, const char *path,
 					 HRR_SIDECAR_MAX);
 			break;
 		}
-		rc = add_line(s, &rec, shift);
+		rc = add_line(s, &rec, &times);
+		times.line++;
 		if (rc == -EINVAL)
 			hrr_diag_set(diag, rc, "bad sidecar: \"t\" is out of range");
 		else if (rc < 0)
@@ -137,6 +161,7 @@ int hrr_sidecars_add(struct hrr_sidecars *s, const char *path,
 	}
 	hrr_reader_free(reader);
 	hrr_record_release(&rec);
+	hrr_buf_release(&times.late);
 	return rc < 0 ? rc : 0;
 }
 

@@ -9,6 +9,7 @@
  * because they need not be in order of time.
  */
 #define HRR_SIDECAR_MAX ((size_t)1 << 30) /* bytes of all sidecars of one process */
+#define HRR_SIDECAR_TICK_MAX 1000000000u  /* ns: the coarsest clock */
 
 struct hrr_sidecar_clock {
 	uint64_t t0, realtime; /* of the stream's header; 0: not known, no shift */
