@@ -416,6 +416,33 @@ static int f_hipModuleLaunchKernel(hipFunction_t f, unsigned gx, unsigned gy, un
 		return 0;
 	return fake_submit((struct fake_op){2, p, 0, n, (int)v});
 }
+static int f_hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned gx, unsigned gy,
+					      unsigned gz, unsigned bx, unsigned by, unsigned bz,
+					      unsigned lds, hipStream_t s, void **params)
+{
+	return f_hipModuleLaunchKernel(f, gx, gy, gz, bx, by, bz, lds, s, params, NULL);
+}
+static int f_hipExtModuleLaunchKernel(hipFunction_t f, uint32_t gx, uint32_t gy, uint32_t gz,
+				      uint32_t bx, uint32_t by, uint32_t bz, size_t lds,
+				      hipStream_t s, void **params, void **extra, hipEvent_t start,
+				      hipEvent_t stop, uint32_t flags)
+{
+	(void)start, (void)stop, (void)flags, (void)params;
+	return f_hipModuleLaunchKernel(f, gx, gy, gz, bx, by, bz, (unsigned)lds, s, NULL, extra);
+}
+static int f_hipGraphAddKernelNode(hipGraphNode_t *n, hipGraph_t g, hipGraphNode_t *deps, size_t nd,
+				   struct hipKernelNodeParams *p)
+{
+	int was = fake.capturing;
+
+	(void)deps, (void)nd;
+	fake.capturing = (int)(uintptr_t)g; /* its operation becomes a node */
+	*n = (hipGraphNode_t)(uintptr_t)((uintptr_t)g * 100 +
+					 (uintptr_t)fake.graphs[(uintptr_t)g - 1].n);
+	int e = f_hipModuleLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, p->kernelParams, NULL);
+	fake.capturing = was;
+	return e;
+}
 static int f_hipEventCreateWithFlags(hipEvent_t *e, unsigned f)
 {
 	(void)f;
@@ -489,6 +516,9 @@ static void rig_hip(struct hrr_hip *hip)
 	FAKE_FN(hipModuleUnload);
 	FAKE_FN(hipModuleGetFunction);
 	FAKE_FN(hipModuleLaunchKernel);
+	FAKE_FN(hipModuleLaunchCooperativeKernel);
+	FAKE_FN(hipExtModuleLaunchKernel);
+	FAKE_FN(hipGraphAddKernelNode);
 	FAKE_FN(hipEventCreateWithFlags);
 	FAKE_FN(hipEventRecord);
 	FAKE_FN(hipEventDestroy);

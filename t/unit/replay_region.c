@@ -111,26 +111,82 @@ static void hex8(char *to, uint64_t v)
 	for (int i = 0; i < 8; i++)
 		snprintf(to + 2 * i, 3, "%02x", (unsigned)(v >> (8 * i) & 255));
 }
-static void launch(struct rig *g, uint64_t p, bool in_struct)
+/* "kernel" of a call: fill(p, 64, 0x33), its arguments apart or in one structure. */
+static const char *kernel(struct rig *g, uint64_t p, bool in_struct)
 {
+	static char text[512];
 	char hex[17];
 	unsigned char code[64] =
 	    "__CLANG_OFFLOAD_BUNDLE__"; /* an empty one: the fake looks no further */
 
 	hex8(hex, p);
+	snprintf(
+	    text, sizeof text,
+	    "{\"name\":\"fill\",\"object\":\"%s\",\"grid\":[1,1,1],\"block\":[64,1,1],\"lds\":0,"
+	    "\"args\":[{\"offset\":0,\"size\":%d,\"hex\":\"%s%s]}",
+	    rig_blob(g, code, sizeof code), in_struct ? 16 : 8, hex,
+	    in_struct
+		? "4000000033000000\",\"ptr\":[0]}"
+		: "\",\"ptr\":[0]},{\"offset\":8,\"size\":4,\"hex\":\"40000000\"},{\"offset\":"
+		  "12,\"size\":4,\"hex\":\"33000000\"}");
+	return text;
+}
+static void launch(struct rig *g, uint64_t p, bool in_struct)
+{
 	rig_call(g, "hipLaunchKernel",
 		 "\"function_address\":\"0x1\",\"numBlocks\":[1,1,1],\"dimBlocks\":[64,1,1],"
-		 "\"sharedMemBytes\":0,\"stream\":\"0x0\"},\"kernel\":{\"name\":\"fill\","
-		 "\"object\":\"%s\","
-		 "\"grid\":[1,1,1],\"block\":[64,1,1],\"lds\":0,\"args\":[%s%s%s]}}",
-		 rig_blob(g, code, sizeof code),
-		 in_struct ? "{\"offset\":0,\"size\":16,\"hex\":\""
-			   : "{\"offset\":0,\"size\":8,\"hex\":\"",
-		 hex,
-		 in_struct
-		     ? "4000000033000000\",\"ptr\":[0]}"
-		     : "\",\"ptr\":[0]},{\"offset\":8,\"size\":4,\"hex\":\"40000000\"},{\"offset\":"
-		       "12,\"size\":4,\"hex\":\"33000000\"}");
+		 "\"sharedMemBytes\":0,\"stream\":\"0x0\"},\"kernel\":%s}",
+		 kernel(g, p, in_struct));
+}
+static void t_cooperative(struct rig *g)
+{
+	rig_call(g, "hipLaunchCooperativeKernel",
+		 "\"f\":\"0x1\",\"gridDim\":[1,1,1],\"blockDimX\":[64,1,1],\"sharedMemBytes\":0,"
+		 "\"stream\":\"0x0\"},\"kernel\":%s}",
+		 kernel(g, S + 64, false));
+}
+static void t_ext(struct rig *g)
+{
+	rig_call(g, "hipExtLaunchKernel",
+		 "\"function_address\":\"0x1\",\"numBlocks\":[1,1,1],\"dimBlocks\":[64,1,1],"
+		 "\"sharedMemBytes\":0,\"stream\":\"0x51\",\"startEvent\":null,\"stopEvent\":null,"
+		 "\"flags\":0},\"kernel\":%s}",
+		 kernel(g, S + 64, false));
+}
+static void t_ext_module(struct rig *g)
+{
+	rig_call(g, "hipExtModuleLaunchKernel",
+		 "\"f\":\"0x0\",\"globalWorkSizeX\":64,\"globalWorkSizeY\":1,\"globalWorkSizeZ\":1,"
+		 "\"localWorkSizeX\":64,\"localWorkSizeY\":1,\"localWorkSizeZ\":1,"
+		 "\"sharedMemBytes\":0,\"hStream\":\"0x51\",\"startEvent\":null,\"stopEvent\":null,"
+		 "\"flags\":0},\"kernel\":%s}",
+		 kernel(g, S + 64, true));
+}
+static void t_per_thread(struct rig *g)
+{
+	rig_call(g, "hipLaunchKernel_spt",
+		 "\"function_address\":\"0x1\",\"numBlocks\":[1,1,1],\"dimBlocks\":[64,1,1],"
+		 "\"sharedMemBytes\":0,\"stream\":\"0x0\"},\"kernel\":%s}",
+		 kernel(g, S + 64, false));
+}
+static void t_graph_kernel(struct rig *g)
+{
+	rig_call(g, "hipGraphCreate", "\"pGraph\":\"0xa1\",\"flags\":0}}");
+	rig_call(g, "hipGraphAddKernelNode",
+		 "\"pGraphNode\":\"0xb1\",\"graph\":\"0xa1\",\"pDependencies\":null,"
+		 "\"numDependencies\":0,\"pNodeParams\":{\"func\":\"0x1\",\"gridDim\":[1,1,1],"
+		 "\"blockDim\":[64,1,1],\"sharedMemBytes\":0}},\"kernel\":%s}",
+		 kernel(g, S + 64, false));
+}
+static void t_captured_kernel(struct rig *g)
+{
+	rig_call(g, "hipStreamBeginCapture",
+		 "\"stream\":\"0x51\",\"mode\":\"hipStreamCaptureModeGlobal\"}}");
+	rig_call(g, "hipLaunchKernel",
+		 "\"function_address\":\"0x1\",\"numBlocks\":[1,1,1],\"dimBlocks\":[64,1,1],"
+		 "\"sharedMemBytes\":0,\"stream\":\"0x51\"},\"kernel\":%s}",
+		 kernel(g, S + 64, false));
+	rig_call(g, "hipStreamEndCapture", "\"stream\":\"0x51\",\"pGraph\":\"0xa7\"}}");
 }
 static void t_arg(struct rig *g)
 {
@@ -333,6 +389,12 @@ int main(void)
 	first_touch("set in a stream", t_set_async);
 	first_touch("kernel argument", t_arg);
 	first_touch("kernel argument inside a struct", t_arg_struct);
+	first_touch("argument of a cooperative launch", t_cooperative);
+	first_touch("argument of a launch with events", t_ext);
+	first_touch("argument of a launch by work items", t_ext_module);
+	first_touch("argument of a launch on the thread's stream", t_per_thread);
+	first_touch("argument of a captured kernel", t_captured_kernel);
+	first_touch("argument of a graph kernel node", t_graph_kernel);
 	first_touch("graph memcpy node", t_graph_memcpy);
 	first_touch("graph memset node", t_graph_memset);
 	first_touch("captured copy", t_in_capture);
