@@ -11,9 +11,11 @@
 
 struct play play = {.device = "auto", .pid = -1, .child = -1, .results_fd = -1};
 
-const char *play_operand(void)
+const char *play_where(void)
 {
-	return play.operand != NULL ? play.operand : "-";
+	const char *s = play.name != NULL ? play.name : play.reading;
+
+	return s != NULL ? s : play.operand != NULL ? play.operand : "-";
 }
 
 int64_t play_index(void)
@@ -37,6 +39,18 @@ static void read_header(const struct hrr_record *rec)
 		play_hash_header(rec);
 }
 
+/* Where the record is from: another program may have read it for this one. */
+static void note_place(struct hrr_record *rec)
+{
+	uint64_t line;
+
+	if (play.child < 0)
+		play.reading =
+		    hrr_source_files(play.src) > 1 ? hrr_source_name(play.src, rec) : NULL;
+	else if (hrr_json_u64(&rec->json, hrr_json_get(&rec->json, 0, "line"), &line) == 0)
+		rec->lineno = line;
+}
+
 /* 0: to the end; 1: ended early as asked or after a failure; negative: trouble, said. */
 static int play_all(void)
 {
@@ -52,6 +66,7 @@ static int play_all(void)
 			tool_progress("records", n, 0);
 		if (play_handed_on(rec) || done)
 			continue;
+		note_place(rec);
 		if (rec->kind == HRR_REC_HEADER)
 			read_header(rec);
 		if (rec->kind == HRR_REC_REGION && play.no_regions)
@@ -67,7 +82,7 @@ static int play_all(void)
 		}
 		rc = hrr_replay_record(play.engine, rec, &diag);
 		if (rc < 0) {
-			tool_say(hrr_source_name(play.src, rec), rec->lineno, "%.*s%s%s",
+			tool_say(play_where(), rec->lineno, "%.*s%s%s",
 				 (int)(rec->kind == HRR_REC_CALL ? rec->api_len : 0),
 				 rec->kind == HRR_REC_CALL ? rec->api : "",
 				 rec->kind == HRR_REC_CALL ? ": " : "", diag.what);
@@ -83,17 +98,47 @@ static int play_all(void)
 	return rc < 0 ? rc : done;
 }
 
-static void dump(void)
+static bool dump(void)
 {
 	struct hrr_diag diag = {0};
 	unsigned char *data = malloc(play.dump_size + 1);
+	int rc;
 
 	if (data == NULL)
 		tool_no_memory();
-	if (hrr_replay_peek(play.engine, play.dump_addr, play.dump_size, data, &diag) < 0)
-		tool_die(play_operand(), 0, "--dump: %s", diag.what);
-	tool_write(data, play.dump_size);
+	rc = hrr_replay_peek(play.engine, play.dump_addr, play.dump_size, data, &diag);
+	if (rc < 0)
+		tool_say(play_where(), 0, "--dump: %s", diag.what);
+	else
+		tool_write(data, play.dump_size);
 	free(data);
+	return rc == 0;
+}
+
+/* An option named a place that the stream does not have: what was asked for was not done. */
+static bool missed(const struct hrr_verdict *v)
+{
+	const struct hrr_replay_options *o = &play.opt;
+
+	if (v->asked || v->stopped || (o->stop_at == 0 && o->only_kernel == NULL))
+		return false;
+	if (o->only_kernel != NULL)
+		tool_say(play_where(), 0, "--only-kernel: no kernel %s was launched",
+			 o->only_kernel);
+	else
+		tool_say(play_where(), 0, "--stop-at: there is no call %llu",
+			 (unsigned long long)o->stop_at);
+	return true;
+}
+
+static void unused_options(const struct hrr_verdict *v)
+{
+	for (size_t i = 0; i < play.opt.n_replace; i++)
+		if ((v->replaced >> i & 1) == 0)
+			tool_say(play_where(), 0, "warning: --replace-kernel: not launched: %.*s",
+				 (int)strcspn(play.opt.replace[i], "="), play.opt.replace[i]);
+	if (play.faults.n != 0 && play.faults.injected == 0)
+		tool_say(play_where(), 0, "warning: --inject: no call failed: they did not come");
 }
 
 static void state(struct hrr_verdict *v)
@@ -120,17 +165,20 @@ int main(int argc, char **argv)
 	play_start_engine(p);
 
 	int rc = play_all();
-	if (rc >= 0 && play.dump_size != 0)
-		dump();
+	play.reading = NULL;
+	bool nothing = rc >= 0 && play.dump_size != 0 && !dump();
 	if (play.opt.timing)
 		play_times();
 	play_beat();
 	if (hrr_replay_finish(play.engine, &diag) < 0)
-		tool_say(play_operand(), 0, "%s", diag.what);
+		tool_say(play_where(), 0, "%s", diag.what);
 	struct hrr_verdict v = *hrr_replay_verdict(play.engine);
-	bool nothing = false;
-	if (rc == 0)
-		nothing = play.child < 0 ? !tool_say_state(play.operand, play.src) : false;
+	if (rc == 0 && play.child < 0 && !tool_say_state(play.operand, play.src))
+		nothing = true;
+	else if (rc == 0)
+		nothing = missed(&v) || nothing;
+	if (!play.quiet)
+		unused_options(&v);
 	if (rc >= 0)
 		state(&v);
 	v.cut = v.cut && rc == 0;

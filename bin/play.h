@@ -13,13 +13,15 @@
 
 struct play {
 	/* the command line */
-	const char *operand, *device, *blobs, *results_path, *hashes_path, *type, *atol, *rtol,
-	    *ulp;
+	const char *operand, *name, *device, *blobs, *results_path, *hashes_path, *type, *atol,
+	    *rtol, *ulp;
 	struct hrr_replay_options opt;
 	struct hrr_tolerance tolerance;
 	struct hrr_faults faults;
-	int64_t pid,
-	    child; /* -1: none; child: index of the process this program plays for another */
+	int64_t pid; /* -1: any */
+	/* Index of the process that is played for another program, or -1; name: where that has
+	 * the records from. */
+	int64_t child;
 	int results_fd;
 	bool no_regions, require_complete, quiet;
 	uint64_t dump_addr, dump_size;
@@ -32,15 +34,16 @@ struct play {
 	struct hrr_replay *engine;
 	struct hrr_source *src;
 	struct hrr_children *children; /* NULL: one process only so far */
-	bool own_regions;	       /* the stream itself holds regions */
-	uint32_t p, recorded_pid;      /* of the process this program replays */
+	const char *reading;	  /* file of the record in hand, where there are several; NULL */
+	bool own_regions;	  /* the stream itself holds regions */
+	uint32_t p, recorded_pid; /* of the process this program replays */
 	bool have_p;
 	struct hrr_buf text;
 };
 extern struct play play;
 
-const char *play_operand(void);
-int64_t play_index(void); /* of the process, where there are several; -1 */
+const char *play_where(void); /* for messages: what the record in hand came from */
+int64_t play_index(void);     /* of the process, where there are several; -1 */
 bool play_is_pipe(void);
 
 /* play_options.c */

@@ -14,9 +14,11 @@ static const char usage[] =
     "  -d DEVICE            rocm, emu (the CPU), a library, or auto (the default)\n"
     "  -k                   keep going past calls that fail or are refused\n"
     "  -q                   no progress, no summary when all is well\n"
-    "  -r FILE              one JSON line per outcome goes to FILE\n"
+    "  -r FILE              one JSON line per outcome goes to FILE (-: to standard\n"
+    "                       output)\n"
     "  --pid PID            only the process PID\n"
     "  --seq A:B            check only outputs of calls A to B, and end after B\n"
+    "                       (A: from A on, :B up to B)\n"
     "  --stop-at SEQ        end after call SEQ\n"
     "  --dump ADDR:SIZE     then write these bytes to standard output\n"
     "  --only-kernel GLOB   end after the first launch of a kernel so named\n"
@@ -71,6 +73,7 @@ enum {
 	OPT_INJECT,
 	OPT_MEMCHECK,
 	OPT_CHILD,
+	OPT_NAME,
 	OPT_RESULTS_FD
 };
 
@@ -101,9 +104,27 @@ static const struct option longs[] = {
     {"memcheck", optional_argument, NULL, OPT_MEMCHECK},
     /* of the programs that replay one of several processes */
     {"child", required_argument, NULL, OPT_CHILD},
+    {"name", required_argument, NULL, OPT_NAME},
     {"results-fd", required_argument, NULL, OPT_RESULTS_FD},
     {0},
 };
+
+#define MAX_DUMP ((uint64_t)1 << 40)
+
+/* A, B or both of A:B may be left out; there is no call 0. */
+static void calls(const char *text, uint64_t *first, uint64_t *last)
+{
+	const char *colon = strchr(text, ':');
+	char a[32] = "";
+
+	if (colon == NULL || text[1] == '\0' || (size_t)(colon - text) >= sizeof a)
+		tool_misuse("--seq: not A:B, A: or :B: %s", text);
+	memcpy(a, text, (size_t)(colon - text));
+	*first = a[0] != '\0' ? tool_number("--seq", a) : 1;
+	*last = colon[1] != '\0' ? tool_number("--seq", colon + 1) : UINT64_MAX;
+	if (*first == 0 || *last < *first)
+		tool_misuse("--seq: no calls: %s", text);
+}
 
 static void pair(const char *what, const char *text, uint64_t *a, uint64_t *b)
 {
@@ -128,8 +149,10 @@ static void more_options(int o)
 		play.opt.only_kernel = optarg;
 		break;
 	case OPT_REPLACE:
-		if (strchr(optarg, '=') == NULL || play.opt.n_replace == HRR_REPLAY_MAX_REPLACE)
-			tool_misuse("--replace-kernel: not NAME=FILE, or too many: %s", optarg);
+		if (strchr(optarg, '=') == NULL || optarg[0] == '=')
+			tool_misuse("--replace-kernel: not NAME=FILE: %s", optarg);
+		if (play.opt.n_replace == HRR_REPLAY_MAX_REPLACE)
+			tool_misuse("--replace-kernel: more than %d", HRR_REPLAY_MAX_REPLACE);
 		play.opt.replace[play.opt.n_replace++] = optarg;
 		break;
 	case OPT_TYPE:
@@ -171,6 +194,9 @@ static void more_options(int o)
 	case OPT_CHILD:
 		play.child = (int64_t)tool_number("--child", optarg);
 		break;
+	case OPT_NAME:
+		play.name = optarg;
+		break;
 	case OPT_RESULTS_FD:
 		play.results_fd = (int)tool_number("--results-fd", optarg);
 		break;
@@ -187,6 +213,8 @@ static void option(int o)
 		break;
 	case 'd':
 		play.device = optarg;
+		if (optarg[0] == '\0')
+			tool_misuse("-d: no device");
 		break;
 	case 'k':
 		play.opt.keep_going = true;
@@ -202,13 +230,17 @@ static void option(int o)
 		play.pid = (int64_t)tool_number("--pid", optarg);
 		break;
 	case OPT_SEQ:
-		pair("--seq", optarg, &play.opt.seq_first, &play.opt.seq_last);
+		calls(optarg, &play.opt.seq_first, &play.opt.seq_last);
 		break;
 	case OPT_STOP_AT:
 		play.opt.stop_at = tool_number("--stop-at", optarg);
+		if (play.opt.stop_at == 0)
+			tool_misuse("--stop-at: the first call is 1: %s", optarg);
 		break;
 	case OPT_DUMP:
 		pair("--dump", optarg, &play.dump_addr, &play.dump_size);
+		if (play.dump_size == 0 || play.dump_size > MAX_DUMP)
+			tool_misuse("--dump: not a size: %s", optarg);
 		break;
 	case OPT_REGIONS:
 		if (play.n_sidecars == PLAY_SIDECARS)
@@ -232,6 +264,8 @@ static void option(int o)
 		break;
 	case OPT_HASH:
 		play.hashes_path = optarg;
+		if (strcmp(optarg, "-") == 0)
+			tool_misuse("--hash-launches: needs a file, since blobs go beside it");
 		break;
 	case OPT_TIMING:
 		play.opt.timing = true;
@@ -262,7 +296,7 @@ static void tolerance(void)
 		if (n < 0 || (size_t)n >= sizeof text)
 			tool_misuse("--type and its companions: too long");
 		if (hrr_tolerance_add(&play.tolerance, text, &diag) < 0)
-			tool_misuse("%s", diag.what);
+			tool_misuse("--%s", diag.what); /* it begins with the key */
 	}
 	if (play.tolerance.n != 0)
 		play.opt.tolerance = &play.tolerance;
@@ -279,7 +313,7 @@ void play_options(int argc, char **argv)
 	play.operand = argv[optind];
 	play.argv = argv;
 	play.n_options = optind;
-	if (play.dump_size != 0 && play.dump_size > (uint64_t)1 << 40)
-		tool_misuse("--dump: too much");
+	if (play.results_path != NULL && strcmp(play.results_path, "-") == 0 && play.dump_size != 0)
+		tool_misuse("-r - and --dump both write to standard output");
 	tolerance();
 }

@@ -19,10 +19,10 @@ static void memory(const struct hrr_outcome *o)
 
 	if (told++ >= MEMORY_TOLD) {
 		if (told == MEMORY_TOLD + 1)
-			tool_say(play_operand(), o->line, "more wrong accesses: see -r");
+			tool_say(play_where(), o->line, "more wrong accesses: see -r");
 		return;
 	}
-	tool_say(play_operand(), o->line, "call %llu%s%s%s: %.*s", (unsigned long long)o->seq,
+	tool_say(play_where(), o->line, "call %llu%s%s%s: %.*s", (unsigned long long)o->seq,
 		 o->api != NULL ? " (" : "", o->api != NULL ? o->api : "",
 		 o->api != NULL ? ")" : "", (int)(end != NULL ? end - s : (ptrdiff_t)strlen(s)), s);
 	while (end != NULL && end[1] != '\0') {
@@ -46,7 +46,7 @@ void play_on_outcome(void *self, const struct hrr_outcome *o)
 		return;
 	if (o->kind == HRR_UNCHECKED) {
 		if (!play.quiet)
-			tool_say(play_operand(), o->line,
+			tool_say(play_where(), o->line,
 				 "output 0x%llx (%llu bytes) of call %llu is not checked: %s",
 				 (unsigned long long)o->addr, (unsigned long long)o->size,
 				 (unsigned long long)o->seq, o->text);
@@ -57,9 +57,9 @@ void play_on_outcome(void *self, const struct hrr_outcome *o)
 		return;
 	}
 	if (o->api != NULL && o->kind != HRR_DIFFERS)
-		tool_say(play_operand(), o->line, "%s: %s", o->api, o->text);
+		tool_say(play_where(), o->line, "%s: %s", o->api, o->text);
 	else
-		tool_say(play_operand(), o->line, "%s%s", o->kind == HRR_WARNED ? "warning: " : "",
+		tool_say(play_where(), o->line, "%s%s", o->kind == HRR_WARNED ? "warning: " : "",
 			 o->text);
 }
 
@@ -90,9 +90,9 @@ void play_times(void)
 	struct hrr_kernel_time t;
 
 	for (size_t i = 0; hrr_replay_time(play.engine, i, &t) == 0; i++)
-		tool_say(NULL, 0, "time: %s: %llu launches, %.3f ms, %.3f to %.3f us each", t.name,
-			 (unsigned long long)t.launches, (double)t.total / 1e6, (double)t.min / 1e3,
-			 (double)t.max / 1e3);
+		tool_say(NULL, 0, "time: %s: %llu launch%s, %.3f ms, %.3f to %.3f us each", t.name,
+			 (unsigned long long)t.launches, t.launches == 1 ? "" : "es",
+			 (double)t.total / 1e6, (double)t.min / 1e3, (double)t.max / 1e3);
 }
 
 void play_summary(const struct hrr_verdict *v, int code)
@@ -104,7 +104,8 @@ void play_summary(const struct hrr_verdict *v, int code)
 		play_put_result();
 		play_close_results();
 	}
-	if (play.quiet && code == 0)
+	/* Of what never began, the message said all. */
+	if ((play.quiet && code == 0) || (code == TOOL_TROUBLE && v->calls + v->outputs == 0))
 		return;
 	play.text.len = 0;
 	if (play_index() >= 0 && hrr_buf_addf(&play.text, "Process : %lld (pid %u)\n",

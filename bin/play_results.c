@@ -58,6 +58,12 @@ void play_open_outputs(void)
 		if (hrr_blobs_open(&play.opt.hash_blobs, dir, true, &diag) < 0)
 			tool_die(dir, 0, "%s", diag.what);
 	}
+	if (play.results_fd < 0 && play.results_path != NULL &&
+	    strcmp(play.results_path, "-") == 0) {
+		play.results_fd = dup(1);
+		if (play.results_fd < 0)
+			tool_die(NULL, 0, "standard output: %s", strerror(errno));
+	}
 	if (play.results_fd < 0 && play.results_path != NULL) {
 		play.results_fd =
 		    open(play.results_path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);

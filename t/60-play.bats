@@ -398,7 +398,7 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 	record saxpy
 	play --timing run.hrr
 	status_is 0
-	err_like 'time: _Z5saxpy[A-Za-z]*: 1 launches'
+	err_like 'time: _Z5saxpy[A-Za-z]*: 1 launch,'
 }
 
 @test "hrr-play --fill-byte: fresh memory holds it" {

@@ -91,8 +91,17 @@ static int flush(struct child *x)
 	return x->fd < 0;
 }
 
+/* The line with one more member. */
+static int put(struct hrr_buf *b, const char *line, size_t len, uint64_t lineno)
+{
+	if (len < 3 || line[len - 1] != '}' || line[1] == '}')
+		return hrr_buf_add(b, line, len) | hrr_buf_addc(b, '\n');
+	return hrr_buf_add(b, line, len - 1) | hrr_buf_adds(b, ",\"line\":") |
+	       hrr_buf_addu(b, lineno) | hrr_buf_adds(b, "}\n");
+}
+
 int hrr_children_line(struct hrr_children *c, uint32_t p, const char *line, size_t len,
-		      struct hrr_diag *diag)
+		      uint64_t lineno, struct hrr_diag *diag)
 {
 	size_t n;
 	struct child *v = children(c, &n);
@@ -102,7 +111,7 @@ int hrr_children_line(struct hrr_children *c, uint32_t p, const char *line, size
 			continue;
 		if (v[i].fd < 0)
 			return 1;
-		if (hrr_buf_add(&v[i].out, line, len) < 0 || hrr_buf_addc(&v[i].out, '\n') < 0)
+		if (put(&v[i].out, line, len, lineno) != 0)
 			return hrr_diag_set(diag, -ENOMEM, "out of memory");
 		return v[i].out.len >= CHILD_BUFFER ? flush(&v[i]) : 0;
 	}

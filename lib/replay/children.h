@@ -14,11 +14,11 @@ struct hrr_children *hrr_children_new(void); /* NULL: out of memory */
 int hrr_children_start(struct hrr_children *c, uint32_t p, char *const argv[],
 		       struct hrr_diag *diag);
 /*
- * One line to process p, newline added. 1 when that child reads no more (it ended
- * early; its exit code tells), -ENOENT when there is none.
+ * One line to process p, newline added, and "line", where it stood (0: nowhere). 1 when that child
+ * reads no more (it ended early; its exit code tells), -ENOENT when there is none.
  */
 int hrr_children_line(struct hrr_children *c, uint32_t p, const char *line, size_t len,
-		      struct hrr_diag *diag);
+		      uint64_t lineno, struct hrr_diag *diag);
 /* Closes the pipes, passes sig on (0: none), waits. The largest exit code; 2 for a death by signal.
  */
 int hrr_children_end(struct hrr_children *c, int sig);

@@ -481,7 +481,7 @@ struct hrr_launch {
 	struct hrr_mem *mems[64]; /* memory its arguments point to; last: not cleared */
 };
 /* Whether --replace-kernel names this kernel: its FILE, or NULL. */
-const char *hrr_replaced(const struct hrr_replay *r, const char *name, size_t len);
+const char *hrr_replaced(struct hrr_replay *r, const char *name, size_t len);
 /* Reads "kernel" of a record and translates its arguments. */
 int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, uint64_t function,
 		    struct hrr_launch *l);

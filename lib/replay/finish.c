@@ -10,8 +10,6 @@
  * device that cannot be waited for may still write: nothing it could write to is given back.
  */
 
-#define SIGNAL_WAIT 5 /* seconds the device is given after a signal */
-
 static void streams_end(struct hrr_replay *r)
 {
 	struct hrr_held_map *m = &r->held[HRR_H_EVENT];
@@ -74,11 +72,6 @@ int hrr_replay_finish(struct hrr_replay *r, struct hrr_diag *diag)
 	if (r->finished)
 		return 0;
 	r->finished = true;
-	/* A signal has had its effect: the end itself is waited for, but not for long. */
-	if (r->opt.interrupt != NULL && *r->opt.interrupt != 0 &&
-	    (r->opt.watchdog == 0 || r->opt.watchdog > SIGNAL_WAIT))
-		r->opt.watchdog = SIGNAL_WAIT;
-	r->opt.interrupt = NULL;
 	r->v.host_charged = hrr_pages_charged(r->pages);
 	if (!r->timed_out)
 		hrr_graph_end_captures(r);

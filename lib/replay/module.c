@@ -248,6 +248,8 @@ static int object_module(struct hrr_replay *r, struct hrr_object *o, const struc
 			rc = fill_managed(r, o->module[r->device]);
 	}
 	*ret = o->module[r->device];
+	if (rc < 0 && o->path != NULL)
+		r->trouble = true; /* the user's file, not the recording's call */
 	return rc;
 }
 
@@ -285,12 +287,14 @@ static int object_get(struct hrr_replay *r, const char *id, size_t len, const ch
 
 /* --- kernels ------------------------------------------------------------------- */
 
-const char *hrr_replaced(const struct hrr_replay *r, const char *name, size_t len)
+const char *hrr_replaced(struct hrr_replay *r, const char *name, size_t len)
 {
 	for (size_t i = 0; i < r->opt.n_replace; i++) {
 		const char *s = r->opt.replace[i];
-		if (strncmp(s, name, len) == 0 && s[len] == '=')
+		if (strncmp(s, name, len) == 0 && s[len] == '=') {
+			r->v.replaced |= (uint32_t)1 << i;
 			return s + len + 1;
+		}
 	}
 	return NULL;
 }
@@ -365,10 +369,12 @@ int hrr_module_function(struct hrr_replay *r, const char *name, size_t name_len,
 			return rc;
 		int64_t e = HRR_CALL(r, hipModuleGetFunction, HRR_P(&f->live[r->device]), module,
 				     HRR_P(f->name));
+		if (e != hipSuccess && path != NULL)
+			return hrr_trouble(r, -EINVAL, "kernel %s is not in %s: %s", f->name, path,
+					   hrr_error_text(e, buf));
 		if (e != hipSuccess)
 			return hrr_fail(r, "kernel %s is not in object %s: %s", f->name,
-					path != NULL ? path : f->object->id,
-					hrr_error_text(e, buf));
+					f->object->id, hrr_error_text(e, buf));
 	}
 	*ret_live = f->live[r->device];
 	return 0;

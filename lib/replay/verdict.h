@@ -67,6 +67,7 @@ struct hrr_verdict {
 	uint64_t lost;
 	uint64_t host_charged;	    /* bytes of host pages charged */
 	uint64_t hashed, hashes;    /* --hash-launches: launches and output lines written */
+	uint32_t replaced;	    /* --replace-kernel: bit i, the i-th was launched */
 	uint64_t approximate;	    /* CPU run time: kinds of approximate instructions used */
 	uint64_t emu_refused;	    /* CPU run time: launches it could not execute */
 	bool emu;		    /* the CPU run time tells how exact it was */

@@ -11,10 +11,11 @@
  */
 
 #define WAIT_SPINS 200
+#define SIGNAL_WAIT 5	     /* seconds the device is given after a signal */
 #define WAIT_NAP_MAX 1000000 /* ns */
 
 struct waiting {
-	struct timespec until;
+	struct timespec since;
 	unsigned spins;
 	long nap;
 };
@@ -23,8 +24,13 @@ static int waiting_step(struct hrr_replay *r, struct waiting *w)
 {
 	struct timespec now;
 
-	if (r->opt.interrupt != NULL && *r->opt.interrupt != 0)
+	bool interrupted = r->opt.interrupt != NULL && *r->opt.interrupt != 0;
+	unsigned limit = r->opt.watchdog;
+	if (interrupted && !r->finished)
 		return hrr_trouble(r, -EINTR, "interrupted while waiting for the device");
+	/* The end itself is waited for, also after a signal, but then not for long. */
+	if (interrupted && (limit == 0 || limit > SIGNAL_WAIT))
+		limit = SIGNAL_WAIT;
 	if (w->spins++ < WAIT_SPINS) {
 		sched_yield();
 		return 0;
@@ -32,15 +38,12 @@ static int waiting_step(struct hrr_replay *r, struct waiting *w)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (w->nap == 0) {
 		w->nap = 20000;
-		w->until = now;
-		w->until.tv_sec += (time_t)r->opt.watchdog;
+		w->since = now;
 	}
-	if (r->opt.watchdog != 0 &&
-	    (now.tv_sec > w->until.tv_sec ||
-	     (now.tv_sec == w->until.tv_sec && now.tv_nsec >= w->until.tv_nsec)))
+	time_t waited = now.tv_sec - w->since.tv_sec - (now.tv_nsec < w->since.tv_nsec);
+	if (limit != 0 && waited >= (time_t)limit)
 		return hrr_trouble(r, -ETIMEDOUT,
-				   "watchdog: the device is still busy after %u seconds",
-				   r->opt.watchdog);
+				   "watchdog: the device is still busy after %u seconds", limit);
 	nanosleep(&(struct timespec){.tv_nsec = w->nap}, NULL);
 	if (w->nap < WAIT_NAP_MAX)
 		w->nap += w->nap / 4;
