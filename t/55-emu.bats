@@ -68,6 +68,29 @@ in_mode() {
 	HRR_EMU_FILL=x run_sep emu saxpy
 	status_is 0
 	err_is "hrr-emu: HRR_EMU_FILL=x: not a number, ignored"
+	HRR_EMU_SIMD=mmx run_sep emu saxpy
+	status_is 0
+	err_is "hrr-emu: HRR_EMU_SIMD=mmx: not base, avx2 or avx512, ignored"
+}
+
+@test "emu: its manual page names every setting there is, and no other" {
+	grep -rhoE '"HRR_EMU_[A-Z]+"' "$ROOT"/lib/emu --include=*.c | tr -d '"' | sort -u >read
+	sed -n 's/^\.It Ev //p' "$ROOT/man/hrr-emu.7" | sort >written
+	diff read written
+}
+
+@test "emu: the same results with any vectors of the machine" {
+	need_apps saxpy approx structarg
+	for p in saxpy approx structarg; do
+		run_sep emu "$p"
+		status_is 0
+		cp .out best
+		for v in base avx2; do
+			HRR_EMU_SIMD=$v run_sep emu "$p"
+			status_is 0
+			cmp .out best
+		done
+	done
 }
 
 @test "emu: an architecture the program has no code for is an error, not a crash" {

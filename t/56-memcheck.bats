@@ -279,6 +279,16 @@ check() {
 		{ tail -1 results && false; }
 }
 
+@test "hrr-play --memcheck: the launch is named however late it runs" {
+	record bad_pastend
+	for mode in late random:5 async; do
+		HRR_EMU_SCHED=$mode run_sep hrr-play -d emu --memcheck run.hrr
+		echo "$mode"
+		status_is 1
+		err_has "hrr-play: run.hrr:10: call 7 (hipLaunchKernel): _Z5scalePfi: store of 4 bytes"
+	done
+}
+
 @test "hrr-play --memcheck: without placement it is found too" {
 	record bad_pastend
 	run_sep hrr-play -d emu --no-placement --memcheck run.hrr

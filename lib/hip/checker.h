@@ -40,6 +40,12 @@ struct hrr_emu_stats {
 	struct hrr_emu_approx approx[HRR_EMU_MAX_APPROX];
 };
 
+/* The call that work came from, as whoever drives the run time said (hrr_emu_origin). */
+struct hrr_emu_origin {
+	uint64_t seq, line; /* seq 0: nobody said */
+	const char *api;    /* static, or NULL */
+};
+
 /*
  * One fault as data. text is the whole report as printed on standard error
  * (lines ended by LF), borrowed for the call.
@@ -67,6 +73,7 @@ struct hrr_emu_fault {
 		const char *tag;
 		int freed; /* of block: it is gone */
 	} block, before, after;
+	struct hrr_emu_origin origin;
 };
 
 #endif

@@ -584,6 +584,8 @@ int hrr_do_array(struct hrr_replay *r, struct hrr_event *ev);	     /* makes or f
 /* memcheck.c: what the CPU run time is told about blocks, and what it tells about accesses. */
 int hrr_memcheck_start(struct hrr_replay *r, struct hrr_diag *diag);
 void hrr_memcheck_end(struct hrr_replay *r);
+/* The call in hand, for what is found in its work. */
+void hrr_memcheck_call(struct hrr_replay *r, const char *api);
 /* A block came (fresh: just now) or goes. */
 void hrr_memcheck_block(struct hrr_replay *r, struct hrr_live_region *x, bool fresh);
 void hrr_memcheck_block_gone(struct hrr_replay *r, struct hrr_live_region *x);

@@ -23,6 +23,7 @@
 struct fault {
 	char *text, *members; /* owned */
 	uint64_t unknown;     /* an address the run time can say nothing recorded about, or 0 */
+	struct hrr_emu_origin origin;
 	struct fault *next;
 };
 
@@ -39,6 +40,7 @@ struct hrr_memcheck {
 	bool lost; /* out of memory while a fault was kept */
 	void (*on_fault)(void (*fn)(void *, const struct hrr_emu_fault *), void *self, int quiet);
 	int (*checks)(unsigned flags);
+	void (*origin)(const struct hrr_emu_origin *origin);
 };
 
 int hrr_memcheck_parse(const char *text, unsigned *ret_flags)
@@ -153,6 +155,7 @@ static void on_fault(void *self, const struct hrr_emu_fault *f)
 		    (x->text = strdup(f->text)) != NULL) {
 			if (f->kernel != NULL && f->recorded == 0 && f->space != 1 && f->space != 2)
 				x->unknown = f->address;
+			x->origin = f->origin;
 			*m->last = x;
 			m->last = &x->next;
 		} else {
@@ -197,10 +200,12 @@ void hrr_memcheck_tell(struct hrr_replay *r)
 			    hrr_buf_addc(&b, '\n') == 0 && hrr_buf_str(&b) != NULL)
 				text = hrr_buf_str(&b);
 		}
+		const bool said = x->origin.seq != 0;
 		struct hrr_outcome o = {.kind = HRR_MEMORY,
-					.seq = r->seq,
+					.line = said ? x->origin.line : 0,
+					.seq = said ? x->origin.seq : r->seq,
 					.node = -1,
-					.api = hrr_recent(r, r->seq),
+					.api = said ? x->origin.api : hrr_recent(r, r->seq),
 					.text = text,
 					.members = x->members};
 		hrr_report(r, &o);
@@ -235,6 +240,7 @@ int hrr_memcheck_start(struct hrr_replay *r, struct hrr_diag *diag)
 	if (r->hip->lib != NULL) {
 		*(void **)&m->on_fault = dlsym(r->hip->lib, "hrr_emu_on_fault");
 		*(void **)&m->checks = dlsym(r->hip->lib, "hrr_emu_memcheck");
+		*(void **)&m->origin = dlsym(r->hip->lib, "hrr_emu_origin");
 	}
 	if (r->opt.memcheck & HRR_MEMCHECK_BLOCKS)
 		flags |= HRR_EMU_CHECK_BLOCKS;
@@ -246,6 +252,14 @@ int hrr_memcheck_start(struct hrr_replay *r, struct hrr_diag *diag)
 				    "memory can be checked on the CPU run time only (-d emu)");
 	m->on_fault(on_fault, m, 1);
 	return 0;
+}
+
+void hrr_memcheck_call(struct hrr_replay *r, const char *api)
+{
+	const struct hrr_memcheck *const m = r->memcheck;
+
+	if (m != NULL && m->origin != NULL)
+		m->origin(&(struct hrr_emu_origin){.seq = r->seq, .line = r->line, .api = api});
 }
 
 void hrr_memcheck_end(struct hrr_replay *r)

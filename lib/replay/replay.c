@@ -235,6 +235,7 @@ static int call_record(struct hrr_replay *r, const struct hrr_record *rec)
 	ev.row = &hrr_api_table[api];
 	r->recent[rec->seq % HRR_RECENT].seq = (uint32_t)rec->seq;
 	r->recent[rec->seq % HRR_RECENT].api = (uint16_t)api;
+	hrr_memcheck_call(r, ev.row->name);
 	ev.th = hrr_thread(r, rec->tid);
 	if (ev.th == NULL)
 		return hrr_trouble(r, -ENOMEM, "out of memory");

@@ -40,6 +40,12 @@ void hrr_emu_on_fault(void (*fn)(void *self, const struct hrr_emu_fault *fault),
 		      int quiet);
 
 /*
+ * What this thread calls from here on is work of that call (copied): faults of the work say so,
+ * whenever it runs and in whichever thread.
+ */
+void hrr_emu_origin(const struct hrr_emu_origin *origin);
+
+/*
  * Describes a part of emulated memory for reports: [live, live + size) is what
  * the recorded program knew as [recorded, recorded + size), with a tag (copied;
  * may be NULL). parent: non-zero for a whole allocation, 0 for a block in one.

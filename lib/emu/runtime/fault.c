@@ -49,6 +49,7 @@ static void emit(struct hrr_buf *b, const struct hrr_emu_fault *f, bool fresh)
 	if (text == NULL)
 		return;
 	out.text = text;
+	out.origin = emu_thread.origin;
 	bool print = fresh && !quiet;
 	if (print && n_sites <= rt.max_reports && write(STDERR_FILENO, text, b->len) < 0)
 		errno = 0; /* nowhere to say it */
@@ -246,6 +247,11 @@ __attribute__((visibility("default"))) int hrr_emu_report(struct hrr_emu_stats *
 	memcpy(ret_stats, &stats, size);
 	pthread_mutex_unlock(&lock);
 	return 0;
+}
+
+__attribute__((visibility("default"))) void hrr_emu_origin(const struct hrr_emu_origin *origin)
+{
+	emu_thread.origin = *origin;
 }
 
 __attribute__((visibility("default"))) void

@@ -14,6 +14,7 @@
 #include "lib/base/buf.h"
 #include "lib/base/diag.h"
 #include "lib/emu/isa/isa.h"
+#include "lib/hip/checker.h"
 
 /*
  * The run time's own state and the manners of every entry point.
@@ -89,6 +90,7 @@ struct emu_thread {
 	struct stream *own[EMU_MAX_DEVICES]; /* per-thread default streams */
 	int capture_mode;		     /* hipThreadExchangeStreamCaptureMode */
 	bool in_work;			     /* this thread is running a host function */
+	struct hrr_emu_origin origin;	     /* of what it calls, or of the work it runs */
 	struct {
 		int device[8];
 		unsigned n;

@@ -132,12 +132,14 @@ static void run(struct work *w)
 	struct stream *s = w->stream;
 	bool host = w->op.kind == OP_HOST;
 	bool outer = emu_thread.in_work;
+	const struct hrr_emu_origin caller = emu_thread.origin;
 
 	w->state = WORK_RUNNING;
 	work_ref(w);
 	if (!host)
 		rt.running++;
 	emu_thread.in_work = host || outer;
+	emu_thread.origin = w->origin;
 	/* After a fault the device does nothing more; host functions are still called. */
 	bool go = rt.dev[s->device].sticky == hipSuccess || host;
 	rt_unlock();
@@ -147,6 +149,7 @@ static void run(struct work *w)
 	rt_lock();
 	last_entry = rt_now();
 	emu_thread.in_work = outer;
+	emu_thread.origin = caller;
 	if (!host)
 		rt.running--;
 	w->state = WORK_DONE;
@@ -262,6 +265,7 @@ hipError_t sched_submit(struct stream *s, struct op *op, struct work **deps, uns
 	w->stream = s;
 	w->device = s->device;
 	w->op = *op;
+	w->origin = emu_thread.origin;
 	int rc = implicit_deps(s, w);
 	for (unsigned i = 0; rc == 0 && i < n_deps; i++)
 		rc = add_dep(w, deps[i]);

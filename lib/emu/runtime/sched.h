@@ -101,6 +101,7 @@ struct work {
 	struct work **deps; /* owned references */
 	uint64_t time;	    /* when it was done, ns */
 	hipError_t error;
+	struct hrr_emu_origin origin;
 	struct op op;
 };
 
