@@ -32,9 +32,11 @@ setup() {
 		echo '{"seq":1,"t":0,"dur":0,"tid":1,"api":"__hipRegisterFatBinary","ret":"0x7f9f4d511f40","args":{"data":"0x1000"}}'
 		echo '{"seq":2,"t":1,"dur":0,"tid":1,"api":"hipFree","ret":"hipErrorInvalidValue","args":{"ptr":"0x1000"}}'
 		echo '{"seq":3,"t":2,"dur":0,"tid":1,"api":"hipFree","ret":"none","args":{"ptr":"0x1000"}}'
+		echo '{"seq":4,"t":3,"dur":0,"tid":1,"api":"hipGetErrorName","ret":"hipErrorInvalidValue","args":{"hip_error":"hipErrorInvalidValue"}}'
+		echo '{"seq":5,"t":3,"dur":0,"tid":1,"api":"hipGetErrorString","ret":"invalid argument","args":{"hipError":"hipErrorInvalidValue"}}'
 	} >ret.jsonl
 	run_sep hrr-cat --info ret.jsonl
-	out_has $'  calls     3, 2 failed\n'
+	out_has $'  calls     5, 2 failed\n'
 	out_lacks '__hipRegisterFatBinary 0x'
 	[ "$(hrr-cat -c -e 'ret!=hipSuccess' ret.jsonl 2>/dev/null)" = 2 ]
 	[ "$(hrr-cat -c -e 'ret=0x7f*' ret.jsonl 2>/dev/null)" = 1 ]

@@ -39,6 +39,11 @@ static bool address_kind(unsigned kind)
 	}
 }
 
+static bool is_stream(const struct hrr_param *x)
+{
+	return x->kind == HRR_K_HANDLE && x->handle == HRR_H_STREAM;
+}
+
 static uint8_t code_of(const struct prog *p, int i)
 {
 	const struct hrr_param *x = &p->row->params[i];
@@ -87,7 +92,7 @@ static void shape_of(struct prog *p)
 	p->stream = p->symbol = p->bytes = p->made = p->made_size = p->gone = -1;
 	for (int i = 0; i < row->n_params; i++) {
 		const struct hrr_param *x = &row->params[i];
-		if (x->kind == HRR_K_HANDLE && x->handle == HRR_H_STREAM && plain_in(x))
+		if (is_stream(x) && plain_in(x))
 			p->stream = (int8_t)i;
 		if (x->kind == HRR_K_SYMBOL)
 			p->symbol = (int8_t)i;
@@ -404,6 +409,13 @@ static int slow(struct hrr_convert *c, const struct prog *p, const struct hrr_ev
 		return hrr_left_word(c, x->name, w);
 	}
 	data = pointee(p, ev, o->param, &e, &n);
+	if (e != NULL &&
+	    e->what == HRR_W_U64) { /* hipMemPoolSetAttribute: the value it points to */
+		if (put_key(c, o) < 0 || room(b, 32) < 0)
+			return -ENOMEM;
+		put_hex(b, w);
+		return hrr_left_word(c, e->field, hrr_le64(data));
+	}
 	if (data != NULL) {
 		const struct hrr_struct *st = hrr_wire_struct(p->api, e);
 		if (st != NULL)
@@ -428,16 +440,6 @@ static int slow(struct hrr_convert *c, const struct prog *p, const struct hrr_ev
 			put_hex(b, w);
 			return 0;
 		}
-	}
-	if (e != NULL && e->what == HRR_W_U64) { /* hipMemPoolSetAttribute */
-		uint64_t v = 0;
-		for (int k = 0; k < p->wire->n; k++)
-			if (p->wire->extra[k].param == o->param && p->l.extra[k] != 0)
-				v = hrr_le64(ev->data + p->l.extra[k]);
-		if (put_key(c, o) < 0 || room(b, 32) < 0)
-			return -ENOMEM;
-		put_hex(b, w);
-		return hrr_left_word(c, "value_u64", v);
 	}
 	if (w == 0 && (x->kind == HRR_K_STR || x->kind == HRR_K_STRUCT || x->kind == HRR_K_CHARS))
 		return put_null(c, o);
@@ -495,7 +497,8 @@ int hrr_put_args(struct hrr_convert *c, const struct prog *p, const struct hrr_e
 			put_hex(b, hrr_le64(at));
 			break;
 		case OP_OUT_ADDR:
-			if (hrr_le64(at) != 0)
+			/* 0 is a stream, and no other thing that a call makes */
+			if (hrr_le64(at) != 0 || is_stream(&p->row->params[o->param]))
 				put_hex(b, hrr_le64(at));
 			else
 				PUT(b, "null");

@@ -77,8 +77,8 @@ static void rect_2d(const struct hrr_convert *c, const struct prog *p, const str
 
 	m->addr = arg(p, ev, p->dst);
 	m->dir = dir_of_kind(c, arg(p, ev, p->kind), m->addr, arg(p, ev, p->src));
-	m->from = (struct hrr_up_rect){w, h, 1, sp, sp * h};
-	m->to = (struct hrr_up_rect){w, h, 1, dp, dp * h};
+	m->from = (struct hrr_up_rect){w, h, 1, sp, 0}; /* one plane */
+	m->to = (struct hrr_up_rect){w, h, 1, dp, 0};
 }
 
 /* hipMemcpy3DParms; offsets as in hip.api. Sums may wrap: replay checks what it is given. */

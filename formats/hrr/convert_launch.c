@@ -107,28 +107,24 @@ static int put_launch_args(struct hrr_convert *c, const struct prog *p, const st
 
 	for (int i = 0; i < p->row->n_params; i++) {
 		const struct hrr_param *x = &p->row->params[i];
+		enum hrr_launch_param what = hrr_launch_param(x);
 		size_t len = strlen(x->name);
+		if (what == HRR_UP_LP_NONE || (what == HRR_UP_LP_AXIS && scalars == 6))
+			continue;
 		if (room(b, len + 256) < 0)
 			return -ENOMEM;
-		bool lds = strncmp(x->name, "sharedMem", 9) == 0;
-		bool axis = len > 1 && (x->kind == HRR_K_UINT || x->kind == HRR_K_U32) &&
-			    x->name[len - 1] >= 'X' && x->name[len - 1] <= 'Z' && scalars < 6;
-		bool stream = x->kind == HRR_K_HANDLE && x->handle == HRR_H_STREAM;
-		bool config = x->kind == HRR_K_STRUCT && strcmp(x->name, "config") == 0;
-		if (!lds && !axis && !stream && !config && x->kind != HRR_K_DIM3)
-			continue;
 		put_comma(b);
 		PUT(b, "\"");
 		put_raw(b, x->name, len);
 		PUT(b, "\":");
-		if (lds) {
+		if (what == HRR_UP_LP_LDS) {
 			put_dec(b, l->lds);
-		} else if (stream) {
+		} else if (what == HRR_UP_LP_STREAM) {
 			put_hex(b, l->stream);
-		} else if (axis) {
+		} else if (what == HRR_UP_LP_AXIS) {
 			put_dec(b, dims[scalars / 3][scalars % 3]);
 			scalars++;
-		} else if (config) {
+		} else if (what == HRR_UP_LP_CONFIG) {
 			unsigned char s[56] = {0};
 			/* hipLaunchConfig_t and HIP_LAUNCH_CONFIG differ in names only */
 			for (int k = 0; k < 28; k++) {

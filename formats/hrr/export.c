@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "formats/hrr/export_private.h"
+#include "formats/hrr/launch.h"
 #include "lib/region/timeline.h"
 #include "lib/store/file.h"
 #include "lib/stream/write.h"
@@ -459,6 +460,12 @@ static int launch(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_re
 		return rc;
 	if (arg(rec, "function_address") != 0 || arg(rec, "f") != 0)
 		hrr_lost(x, "%s: which function or stub named the kernel", hrr_api_table[api].name);
+	const struct hrr_api_row *row = &hrr_api_table[api];
+	for (int i = 0; i < row->n_params; i++)
+		if (hrr_launch_param(&row->params[i]) == HRR_UP_LP_NONE &&
+		    strcmp(row->params[i].name, "f") != 0 &&
+		    strcmp(row->params[i].name, "function_address") != 0)
+			hrr_out_no_place(x, rec, row, i);
 	if (as != api)
 		hrr_lost(x, "%s: that it was not hipModuleLaunchKernel", hrr_api_table[api].name);
 	rc = hrr_out_event(x, p, rec, (unsigned)hrr_wire_id(EXPORT_VERSION, p->base, as),
@@ -475,8 +482,11 @@ static int put_ret(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_r
 	uint64_t v = 0;
 	int64_t i = 0;
 
-	if (row->ret == HRR_RET_STR && l->ret_width == 8)
+	if (row->ret == HRR_RET_STR && l->ret_width == 8) {
 		v = hrr_out_word(rec, "ret");
+		if (rec->ret >= 0)
+			hrr_lost(x, "%s: the text it returned", row->name);
+	}
 	if (rec->ret < 0) {
 		if (l->ret_width > 0 && l->ret_width <= 8)
 			set_le(at, v, l->ret_width);

@@ -302,14 +302,31 @@ static int put_pointer(struct hrr_hrr8 *x, struct out_process *p, const struct h
 		else if (j->nodes[node].type == HRR_JSON_ARRAY ||
 			 j->nodes[node].type == HRR_JSON_OBJECT)
 			hrr_lost(x, "%s: what %s points to", row->name, q->name);
+		else if (q->kind == HRR_K_FLOAT)
+			hrr_lost(x, "%s: what %s points to", row->name, q->name);
 		else
 			word = scalar(p, j, node, q->en);
+		/* Read back it is null, which the call would not have written. */
+		if (word == 0 && q->flow != HRR_FLOW_IN && j->nodes[node].type == HRR_JSON_STRING &&
+		    !(q->kind == HRR_K_HANDLE && q->handle == HRR_H_STREAM))
+			hrr_lost(x, "%s: what %s points to", row->name, q->name);
 	}
 	if (e != NULL && e->what == HRR_W_U64)
 		set_le(at, hrr_out_word(rec, e->field), 8);
 	if (l->width[i] == 8)
 		set_le(data + l->at[i], word, 8);
 	return 0;
+}
+
+void hrr_out_no_place(struct hrr_hrr8 *x, const struct hrr_record *rec,
+		      const struct hrr_api_row *row, int i)
+{
+	const struct hrr_param *q = &row->params[i];
+	int node = hrr_json_get(&rec->json, rec->args, q->name);
+
+	if (node >= 0 && rec->json.nodes[node].type != HRR_JSON_NULL && q->kind != HRR_K_KPARAMS &&
+	    q->kind != HRR_K_EXTRA)
+		hrr_lost(x, "%s: %s", row->name, q->name);
 }
 
 int hrr_out_args(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
@@ -325,8 +342,10 @@ int hrr_out_args(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_rec
 		int node = hrr_json_get(j, rec->args, q->name);
 		unsigned char *at = data + l->at[i];
 		bool in = q->flow == HRR_FLOW_IN && q->count < 0;
-		if (l->width[i] == 0)
+		if (l->width[i] == 0) {
+			hrr_out_no_place(x, rec, row, i);
 			continue;
+		}
 		if (in && q->kind == HRR_K_DIM3) {
 			if (node >= 0)
 				ints(j, node, 3, at);

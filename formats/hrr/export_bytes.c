@@ -14,6 +14,20 @@ static int blob_member(const struct hrr_record *rec, const char *name)
 	return rec->blobs >= 0 ? hrr_json_get(&rec->json, rec->blobs, name) : -1;
 }
 
+/* The reader tells the direction of copies whose record names both ends. */
+static bool has_direction(enum hrr_api api, const struct hrr_layout *l)
+{
+	const struct hrr_api_row *row = &hrr_api_table[api];
+	const struct hrr_wire_row *w = hrr_wire_row(api);
+
+	if (row->cls != HRR_CLASS_COPY)
+		return false;
+	for (int k = 0; k < w->n; k++)
+		if (w->extra[k].what == HRR_W_BYTES && l->extra[k] != 0)
+			return true;
+	return hrr_api_param(api, "dst", 3) >= 0 && hrr_api_param(api, "src", 3) >= 0;
+}
+
 /*
  * Hash fields of a call. What a copy brings to the host stands in a later record:
  * *ret_later gets the offset of the field that waits for it.
@@ -88,6 +102,8 @@ int hrr_out_bytes(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_re
 	}
 	if (rec->blobs >= 0 && !used_src && hrr_json_count(j, rec->blobs) > 0)
 		hrr_lost(x, "%s: the bytes it read", hrr_api_table[api].name);
+	if (rec->dir >= 0 && !has_direction(api, l))
+		hrr_lost(x, "%s: its direction", hrr_api_table[api].name);
 	if (rec->host >= 0 && !used_host)
 		hrr_lost(x, "%s: host memory as it was before the call", hrr_api_table[api].name);
 	return 0;

@@ -101,6 +101,9 @@ int hrr_out_blob(struct hrr_hrr8 *x, struct out_process *p, uint32_t index, cons
 int hrr_out_blob_node(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		      int node, bool code, struct hrr_fnv *ret_name, uint64_t *ret_size,
 		      struct hrr_diag *diag);
+/* Parameter i of a call whose record has no place for it: lost, when the call has it. */
+void hrr_out_no_place(struct hrr_hrr8 *x, const struct hrr_record *rec,
+		      const struct hrr_api_row *row, int i);
 /* Fills the fixed part from args. */
 int hrr_out_args(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		 enum hrr_api api, const struct hrr_layout *l, unsigned char *data,

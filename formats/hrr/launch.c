@@ -1,6 +1,7 @@
 #include "formats/hrr/launch.h"
 
 #include <errno.h>
+#include <string.h>
 
 const unsigned char *hrr_launch_arg(const unsigned char *p, struct hrr_launch_arg *ret)
 {
@@ -133,4 +134,20 @@ int hrr_node_read(const struct hrr_event *ev, uint32_t at, struct hrr_launch *re
 	}
 	*ret = l;
 	return 0;
+}
+
+enum hrr_launch_param hrr_launch_param(const struct hrr_param *x)
+{
+	size_t len = strlen(x->name);
+
+	if (strncmp(x->name, "sharedMem", 9) == 0)
+		return HRR_UP_LP_LDS;
+	if (len > 1 && (x->kind == HRR_K_UINT || x->kind == HRR_K_U32) && x->name[len - 1] >= 'X' &&
+	    x->name[len - 1] <= 'Z')
+		return HRR_UP_LP_AXIS;
+	if (x->kind == HRR_K_HANDLE && x->handle == HRR_H_STREAM)
+		return HRR_UP_LP_STREAM;
+	if (x->kind == HRR_K_STRUCT && strcmp(x->name, "config") == 0)
+		return HRR_UP_LP_CONFIG;
+	return x->kind == HRR_K_DIM3 ? HRR_UP_LP_BOX : HRR_UP_LP_NONE;
 }

@@ -36,6 +36,16 @@ int hrr_launch_read(const struct hrr_event *ev, int version, struct hrr_launch *
 /* The tail of a kernel node, at its offset. */
 int hrr_node_read(const struct hrr_event *ev, uint32_t at, struct hrr_launch *ret,
 		  const char **ret_why);
+/* What a launch record keeps of a call's parameters: not which function, nor events and flags. */
+enum hrr_launch_param {
+	HRR_UP_LP_NONE,
+	HRR_UP_LP_LDS,
+	HRR_UP_LP_AXIS, /* of the grid, then of the block */
+	HRR_UP_LP_STREAM,
+	HRR_UP_LP_CONFIG,
+	HRR_UP_LP_BOX /* dim3: the grid, then the block */
+};
+enum hrr_launch_param hrr_launch_param(const struct hrr_param *x);
 /* The argument at p; returns where the next one begins. */
 const unsigned char *hrr_launch_arg(const unsigned char *p, struct hrr_launch_arg *ret);
 

@@ -304,13 +304,23 @@ int hrr_record_parse(struct hrr_record *rec, const char *line, size_t len, struc
 	return 0;
 }
 
+bool hrr_returns_value(const char *api, size_t api_len, const char *ret, size_t len)
+{
+	if (api_len > 11 && memcmp(api, "hipGetError", 11) == 0)
+		return true;
+	return !(len > 8 && memcmp(ret, "hipError", 8) == 0) &&
+	       !(len == 4 && memcmp(ret, "none", 4) == 0);
+}
+
 bool hrr_record_failed(const struct hrr_record *rec)
 {
 	const struct hrr_json *j = &rec->json;
 
 	if (rec->kind != HRR_REC_CALL || rec->ret < 0 || j->nodes[rec->ret].type != HRR_JSON_STRING)
 		return false;
-	return !hrr_is_handle(j->text + j->nodes[rec->ret].off, j->nodes[rec->ret].len);
+	const char *s = j->text + j->nodes[rec->ret].off;
+	size_t len = j->nodes[rec->ret].len;
+	return !hrr_returns_value(rec->api, rec->api_len, s, len);
 }
 
 int64_t hrr_record_node(const struct hrr_record *rec)

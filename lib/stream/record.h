@@ -48,14 +48,12 @@ struct hrr_record {
 int hrr_record_parse(struct hrr_record *rec, const char *line, size_t len, struct hrr_diag *diag);
 void hrr_record_release(struct hrr_record *rec);
 /*
- * A call that did not do what it should: ret is an error's name, or "none". Handles ("0x…") and
- * whole numbers are what a few calls return. Members have to be there.
+ * A call that did not do what it should: ret is an error's name, or "none". Handles ("0x…"), texts
+ * and whole numbers are what a few calls return. Members have to be there.
  */
 bool hrr_record_failed(const struct hrr_record *rec);
-static inline bool hrr_is_handle(const char *ret, size_t len)
-{
-	return len > 2 && ret[0] == '0' && ret[1] == 'x';
-}
+/* ret is a value, as handles and the texts of hipGetErrorName are, and tells no error. */
+bool hrr_returns_value(const char *api, size_t api_len, const char *ret, size_t len);
 /* Number of the output's making call: member "node", or -1 when it is not a graph's. */
 int64_t hrr_record_node(const struct hrr_record *rec);
 

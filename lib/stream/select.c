@@ -282,7 +282,9 @@ static bool member_term(const struct node *n, const struct hrr_record *rec, cons
 			return glob_any(x, end, "hipSuccess", 10);
 		const char *ret = hrr_look_text(&l, l.ret, &len);
 		return glob_any(x, end, ret, len) ||
-		       (hrr_is_handle(ret, len) && glob_any(x, end, "hipSuccess", 10));
+		       (l.json->nodes[l.ret].type == HRR_JSON_STRING &&
+			hrr_returns_value(rec->api, rec->api_len, ret, len) &&
+			glob_any(x, end, "hipSuccess", 10));
 	case KEY_SIZE:
 		return size_of_call(rec, &l, &v) && number_any(x, end, v);
 	case KEY_STREAM:
