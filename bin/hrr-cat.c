@@ -124,11 +124,12 @@ struct cat {
 static struct hrr_diag diag;
 
 /* Nothing half-made stays behind. */
-static _Noreturn void give_up(struct cat *c)
+static void undo(void *self)
 {
+	struct cat *c = self;
+
 	hrr_hrr8_close(c->hrr8);
 	hrr_export_free(c->export);
-	tool_die_diag(&diag);
 }
 
 /* --- where a record goes --- */
@@ -141,7 +142,7 @@ static struct hrr_blobs *blobs_of(void *self, uint32_t p)
 	const char *path = hrr_source_blobs_path(c->src, p);
 
 	if (store == NULL && path != NULL && access(path, F_OK) == 0)
-		give_up(c);
+		tool_die_diag(&diag);
 	return store;
 }
 
@@ -160,11 +161,11 @@ static void put_hrr8(struct cat *c, const struct hrr_record *rec, const char *li
 {
 	if (line != NULL) { /* it was edited */
 		if (hrr_record_parse(&c->edited, line, len, &diag) < 0)
-			give_up(c);
+			tool_die_diag(&diag);
 		rec = &c->edited;
 	}
 	if (hrr_hrr8_record(c->hrr8, rec, hrr_source_from_sidecar(c->src), blobs_of, c, &diag) < 0)
-		give_up(c);
+		tool_die_diag(&diag);
 }
 
 static void put(struct cat *c, const struct hrr_record *rec, const char *line, size_t len)
@@ -175,7 +176,7 @@ static void put(struct cat *c, const struct hrr_record *rec, const char *line, s
 	}
 	if (c->export != NULL) {
 		if (hrr_export_record(c->export, c->src, rec, line, len, &diag) < 0)
-			give_up(c);
+			tool_die_diag(&diag);
 		return;
 	}
 	tool_write(line != NULL ? line : rec->line, line != NULL ? len : rec->len);
@@ -262,7 +263,7 @@ static void cat(struct cat *c)
 			tool_no_memory();
 	}
 	if (rc < 0)
-		give_up(c);
+		tool_die_diag(&diag);
 	if (c->tail != NULL && hrr_tail_end(c->tail) < 0)
 		tool_no_memory();
 }
@@ -382,7 +383,7 @@ static void end_export(struct cat *c, bool redact)
 	hrr_source_state(c->src, &st);
 	bool whole = st.has_end && !st.ended_cut && !st.cut_line;
 	if (hrr_export_finish(c->export, whole ? "complete" : "cut", &diag) < 0)
-		give_up(c);
+		tool_die_diag(&diag);
 	if (redact)
 		tool_say(
 		    NULL, 0,
@@ -410,7 +411,7 @@ static int end(struct cat *c, bool redact, bool whole_stream)
 	if (c->verify != NULL && any)
 		code = end_verify(c, whole_stream);
 	if (c->hrr8 != NULL && any && hrr_hrr8_finish(c->hrr8, &diag) < 0)
-		give_up(c);
+		tool_die_diag(&diag);
 	if (c->export != NULL && any)
 		end_export(c, redact);
 	return code;
@@ -595,13 +596,14 @@ int main(int argc, char **argv)
 		tool_no_memory();
 	if (hrr_source_open(&c.src, c.operand, &opt, &diag) < 0)
 		tool_die_diag(&diag);
+	tool_before_death(undo, &c);
 	struct hrr_hrr8_options lost = {say_lost, (void *)(uintptr_t)c.operand};
 	if (hrr8 && hrr_hrr8_open(&c.hrr8, out, &lost, &diag) < 0)
 		tool_die_diag(&diag);
 	if (out != NULL && !hrr8 &&
 	    (hrr_export_new(&c.export, out, &diag) < 0 ||
 	     hrr_export_set(c.export, &export, &diag) < 0))
-		give_up(&c);
+		tool_die_diag(&diag);
 	/* A pipe may be the live end of a recording: what came is handed on before we wait. */
 	c.live = strcmp(c.operand, "-") == 0
 		     ? fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode)
@@ -619,6 +621,7 @@ int main(int argc, char **argv)
 			tool_no_memory();
 		tool_write(c.line.data, c.line.len);
 	}
+	tool_before_death(NULL, NULL);
 	hrr_export_free(c.export);
 	hrr_hrr8_close(c.hrr8);
 	hrr_view_free(c.view);

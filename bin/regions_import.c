@@ -125,6 +125,8 @@ int regions_export(struct regions *g)
 			if (n >= 0 && hrr_json_str(&rec->json, n, &tag) == 0 &&
 			    hrr_buf_str(&tag) != NULL)
 				w.t0 = strtoull(tag.data, NULL, 10);
+			if (tag.failed)
+				tool_no_memory();
 		}
 		if (rec->t != HRR_NO_TIME && rec->t > t)
 			t = rec->t;

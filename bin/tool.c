@@ -24,6 +24,8 @@ static struct {
 	const char *out_name;
 	struct hrr_buf buf;
 	bool quiet, dying, progress_shown;
+	void (*undo)(void *self);
+	void *undo_self;
 } tool = {.trouble = TOOL_TROUBLE, .out = STDOUT_FILENO, .out_name = "standard output"};
 
 /* What is wrong with somebody else's archive: it is read as far as it goes. */
@@ -122,6 +124,11 @@ static _Noreturn void die(void)
 			(void)hrr_write_all(tool.out, tool.buf.data, tool.buf.len);
 		fflush(stdout);
 	}
+	if (tool.undo != NULL) {
+		void (*undo)(void *self) = tool.undo;
+		tool.undo = NULL; /* it may die itself */
+		undo(tool.undo_self);
+	}
 	_exit(tool.trouble);
 }
 
@@ -133,6 +140,12 @@ void tool_die(const char *operand, uint64_t line, const char *fmt, ...)
 	say(operand, line, fmt, ap);
 	va_end(ap);
 	die();
+}
+
+void tool_before_death(void (*undo)(void *self), void *self)
+{
+	tool.undo = undo;
+	tool.undo_self = self;
 }
 
 void tool_die_diag(const struct hrr_diag *diag)

@@ -55,6 +55,8 @@ void tool_say(const char *operand, uint64_t line, const char *fmt, ...) HRR_PRIN
 void tool_say_diag(const struct hrr_diag *diag);
 /* The same and exit with trouble. Standard output is flushed before. */
 _Noreturn void tool_die(const char *operand, uint64_t line, const char *fmt, ...) HRR_PRINTF(3, 4);
+/* What was begun and is not to stay: called once before such an end. */
+void tool_before_death(void (*undo)(void *self), void *self);
 _Noreturn void tool_die_diag(const struct hrr_diag *diag);
 _Noreturn void tool_no_memory(void);
 /* Wrong command line: message, a hint at -h, exit with trouble. */

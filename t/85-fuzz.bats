@@ -36,6 +36,20 @@ answers() {
 	err_has "executable 0x0 was not instantiated"
 }
 
+@test "hrr-play: what an archive asks of the host's memory is bounded" {
+	need_emu
+	need_prog hrr-play hrr-capture
+	need_apps mapped
+	hrr-capture -q -d emu -o a.hrr -- mapped
+	sed -E 's/("api":"hipHostMalloc","args":\{"ptr":"[^"]*","size":)[0-9]+/\117592186044415/' a.hrr/pid-*/events.jsonl >events
+	run_sep hrr-play -d emu -b a.hrr/blobs events
+	[ "$status" -ne 0 ]
+	err_has "hipHostMalloc: 17592186044415 bytes of host memory: 0 are in use, the limit is "
+	run_sep hrr-play -d emu --max-host-bytes 1000 a.hrr
+	[ "$status" -ne 0 ]
+	err_has "of host memory: 0 are in use, the limit is 1000"
+}
+
 @test "hrr-play: the archive that is damaged below plays as it is" {
 	need_emu
 	need_prog hrr-play

@@ -54,6 +54,8 @@ same() {
 	fi
 }
 absent() {
+	# Standard output is closed last, when all else is done.
+	[ "$(cat log)" != 'close 1' ] || { same "$1"; return; }
 	[ ! -e "$1" ] || wrong "exit code $code, but $1 is there"
 }
 
@@ -219,7 +221,7 @@ once() {
 			{ [[ $case == play* ]] && [ "$code" -eq 1 ] && grep -q 'Verdict : failed' err; } ||
 			wrong "exit code $code"
 		[ -s err ] || [ "$code" -eq "$want" ] || wrong "exit code $code without a word"
-		[ "$(grep -c "^$(tool):" err)" -le 3 ] || [ "$case" = play_rules ] || wrong 'more than three messages'
+		[ "$(grep -c "^$(tool):" err)" -le 3 ] || [ "$case" = play_rules ] || [ "$case" = cat_hrr8 ] || wrong 'more than three messages'
 		! grep -q 'Success' err || wrong 'the reason is lost'
 	fi
 	"${case}_check"
@@ -298,6 +300,8 @@ for case in $cases; do
 		# The disassembler of the CPU run time is C++ that ends a program without memory; what the
 		# recorder cannot remember inside a program makes it say more than it has to.
 		[[ $case != play* && $case != program || $kind != memory ]] || continue
+		# jansson, which reads manifests that are indented, loses its way without memory.
+		[[ $case != *_foreign || $kind != memory ]] || continue
 		for how in $(errors "$kind"); do
 			try
 			[ -z "$quick" ] || break

@@ -60,21 +60,23 @@ static int64_t number(const struct hrr_json *j, int object, const char *key)
 	return node >= 0 && hrr_json_i64(j, node, &v) == 0 && v >= 0 ? v : -1;
 }
 
-/* A string member into text, cut to fit. */
-static void text_of(const struct hrr_json *j, int object, const char *key, char *text, size_t size)
+/* A string member into text, cut to fit; what is none is empty. -ENOMEM. */
+static int text_of(const struct hrr_json *j, int object, const char *key, char *text, size_t size)
 {
 	struct hrr_buf b = {0};
 	int node = hrr_json_get(j, object, key);
 
 	text[0] = '\0';
 	if (node < 0 || j->nodes[node].type != HRR_JSON_STRING || hrr_json_str(j, node, &b) < 0) {
+		int rc = b.failed ? -ENOMEM : 0;
 		hrr_buf_release(&b);
-		return;
+		return rc;
 	}
 	size_t n = b.len < size - 1 ? b.len : size - 1;
 	memcpy(text, b.data, n);
 	text[n] = '\0';
 	hrr_buf_release(&b);
+	return 0;
 }
 
 static int devices(struct hrr_up_manifest *m, const struct hrr_json *j, int metadata)
@@ -92,8 +94,9 @@ static int devices(struct hrr_up_manifest *m, const struct hrr_json *j, int meta
 		int p = j->nodes[i].type == HRR_JSON_OBJECT ? hrr_json_get(j, i, "properties") : -1;
 		if (p < 0 || j->nodes[p].type != HRR_JSON_OBJECT)
 			continue;
-		text_of(j, p, "name", d->name, sizeof d->name);
-		text_of(j, p, "gcn_arch_name", d->arch, sizeof d->arch);
+		if (text_of(j, p, "name", d->name, sizeof d->name) < 0 ||
+		    text_of(j, p, "gcn_arch_name", d->arch, sizeof d->arch) < 0)
+			return -ENOMEM;
 		int64_t memory = number(j, p, "total_global_mem");
 		d->memory = memory < 0 ? 0 : (uint64_t)memory;
 		m->n_devices++;
@@ -173,11 +176,12 @@ int hrr_up_manifest_read(struct hrr_up_manifest *m, const char *dir, struct hrr_
 		int run = hrr_json_get(&j, metadata, "runtime");
 		char version[64] = "";
 		if (run >= 0 && j.nodes[run].type == HRR_JSON_OBJECT)
-			text_of(&j, run, "hip_runtime_version", version, sizeof version);
+			rc = text_of(&j, run, "hip_runtime_version", version, sizeof version);
 		if (sscanf(version, "%9d.%9d.%9d", &m->major, &m->minor, &m->patch) < 1 ||
 		    m->major < 0)
 			m->major = -1;
-		rc = devices(m, &j, metadata);
+		if (rc == 0)
+			rc = devices(m, &j, metadata);
 	}
 out:
 	if (rc < 0)

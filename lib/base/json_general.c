@@ -70,6 +70,8 @@ int hrr_json_parse_general(struct hrr_json *j, const char *text, size_t len, str
 	if (rc == 0)
 		j->own.len = json_dumpb(root, j->own.data, size, JSON_COMPACT);
 	json_decref(root);
+	if (rc == 0 && j->own.len != size) /* it prints as far as there is memory */
+		rc = -ENOMEM;
 	if (rc < 0)
 		return hrr_diag_set(diag, rc, "out of memory");
 

@@ -96,6 +96,9 @@ static int chosen(struct hrr_replay *r, struct hrr_event *ev, enum hrr_mem_kind 
 		return 0;
 	if (base + size < base)
 		return hrr_fail(r, "0x%llx + %llu is no range of addresses", LLU(base), LLU(size));
+	int rc = hrr_host_room(r, size);
+	if (rc < 0)
+		return rc;
 	if (hrr_ranges_overlap(r->map, base, size) != NULL)
 		drop_overlaps(r, base, size);
 	memcpy(ev->live, ev->w, sizeof ev->live);
@@ -105,12 +108,14 @@ static int chosen(struct hrr_replay *r, struct hrr_event *ev, enum hrr_mem_kind 
 	hrr_unrelax(r, saved);
 	if (e == hipErrorOutOfMemory && r->captures == 0 && r->dead != NULL && hrr_wait_all(r) == 0)
 		e = hrr_call(r, ev->api, ev->live);
-	int rc = hrr_settle(r, ev, e);
+	rc = hrr_settle(r, ev, e);
 	if (e != hipSuccess)
 		return rc;
 	struct hrr_mem *m = hrr_mem_new(r, kind, base, size);
 	if (m == NULL)
 		return -ENOMEM;
+	m->host_counted = true;
+	r->host_bytes += size;
 	m->live = m->host = live;
 	m->how = how;
 	if (kind == HRR_MEM_PINNED &&
@@ -143,6 +148,9 @@ int hrr_managed_new(struct hrr_replay *r, uint64_t base, uint64_t size)
 		return hrr_fail(r, "0x%llx + %llu is no range of addresses", LLU(base), LLU(size));
 	if (hrr_ranges_overlap(r->map, base, size) != NULL)
 		drop_overlaps(r, base, size);
+	int rc = hrr_host_room(r, size);
+	if (rc < 0)
+		return rc;
 	int64_t e = HRR_CALL(r, hipMallocManaged, HRR_P(&live), size, 1);
 	if (e != hipSuccess)
 		return hrr_fail(r, "no memory for it: %s", hrr_error_text(e, buf));
@@ -153,9 +161,11 @@ int hrr_managed_new(struct hrr_replay *r, uint64_t base, uint64_t size)
 	}
 	m->live = m->host = live;
 	m->how = HRR_FREE_DEVICE;
+	m->host_counted = true;
+	r->host_bytes += size;
 	r->used[r->device] = true;
 	memset((void *)(uintptr_t)live, 0, size);
-	int rc = hrr_mem_enter(r, m);
+	rc = hrr_mem_enter(r, m);
 	if (rc < 0)
 		hrr_mem_drop(r, m, r->seq);
 	return rc;

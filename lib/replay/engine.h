@@ -58,6 +58,7 @@ struct hrr_mem {
 	uint64_t freed_seq, freed_line; /* record that took it out of the map */
 	bool dead;			/* out of the map; storage may still be there */
 	bool described;			/* to the CPU run time */
+	bool host_counted;		/* in host_bytes */
 	struct hrr_registration *reg;	/* registered: which */
 	uint64_t owner;			/* alias: recorded module it belongs to, or host address */
 	struct hrr_live_region *region; /* segment: whose storage this is, while it lives */
@@ -261,6 +262,7 @@ struct hrr_replay {
 
 	struct hrr_ranges *landings; /* -> struct hrr_landing */
 	size_t landing_bytes;
+	uint64_t host_bytes; /* of pinned and managed memory */
 	struct hrr_landing *old_landings;
 
 	struct hrr_staged *staged;
@@ -390,6 +392,11 @@ int hrr_mem_enter(struct hrr_replay *r, struct hrr_mem *m);
 void hrr_mem_drop(struct hrr_replay *r, struct hrr_mem *m, uint64_t seq);
 /* Frees what is dead and unused. Only when the device is idle. */
 int hrr_mem_reap(struct hrr_replay *r);
+/*
+ * Is there room for host memory that is filled as soon as it is there? What an archive says is no
+ * reason to take more than --max-host-bytes, or than the machine has. -EOPNOTSUPP.
+ */
+int hrr_host_room(struct hrr_replay *r, uint64_t size);
 /* Storage for [base, size): placed where possible, filled; sets live, how, device. */
 int hrr_mem_back(struct hrr_replay *r, struct hrr_mem *m, uint64_t stream);
 int hrr_mem_fill(struct hrr_replay *r, uint64_t live, uint64_t size, uint64_t stream);

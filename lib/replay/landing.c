@@ -30,7 +30,7 @@ void hrr_landing_retire(struct hrr_replay *r, struct hrr_landing *l)
 
 static struct hrr_landing *landing_new(struct hrr_replay *r, uint64_t addr, uint64_t size)
 {
-	struct hrr_landing *l = calloc(1, sizeof *l);
+	struct hrr_landing *l = hrr_host_room(r, size) < 0 ? NULL : calloc(1, sizeof *l);
 
 	if (l == NULL || size > SIZE_MAX / 2)
 		goto fail;
@@ -45,7 +45,8 @@ static struct hrr_landing *landing_new(struct hrr_replay *r, uint64_t addr, uint
 	return l;
 fail:
 	free(l);
-	hrr_trouble(r, -ENOMEM, "out of memory for %llu bytes that reach the host",
+	hrr_trouble(r, -ENOMEM,
+		    "out of memory for %llu bytes that reach the host: see --max-host-bytes",
 		    (unsigned long long)size);
 	return NULL;
 }

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "lib/replay/engine.h"
 
@@ -68,6 +69,21 @@ void hrr_mem_drop(struct hrr_replay *r, struct hrr_mem *m, uint64_t seq)
 	r->dead = m;
 }
 
+int hrr_host_room(struct hrr_replay *r, uint64_t size)
+{
+	uint64_t used = r->host_bytes + r->landing_bytes, limit = r->opt.max_host_bytes;
+
+	if (limit == 0)
+		limit = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (used <= limit && size <= limit - used)
+		return 0;
+	return hrr_refuse(r,
+			  "%llu bytes of host memory: %llu are in use, the limit is %llu "
+			  "(--max-host-bytes, else the machine's)",
+			  (unsigned long long)size, (unsigned long long)used,
+			  (unsigned long long)limit);
+}
+
 static int mem_free(struct hrr_replay *r, struct hrr_mem *m)
 {
 	int64_t e = hipSuccess;
@@ -95,6 +111,8 @@ static int mem_free(struct hrr_replay *r, struct hrr_mem *m)
 			      (unsigned long long)m->base, hrr_error_text(e, buf));
 	if (m->region != NULL)
 		m->region->user = NULL;
+	if (m->host_counted)
+		r->host_bytes -= m->size;
 	free(m);
 	int rc2 = hrr_set_device(r, device);
 	return rc < 0 ? rc : rc2;

@@ -167,6 +167,8 @@ static int put_node(struct hrr_buf *b, const struct hrr_json *j, int node)
 		return hrr_buf_addc(b, '?');
 	if (hrr_json_str(j, node, &text) == 0)
 		bad = put_masked(b, text.data, text.len);
+	else if (text.failed)
+		bad = -ENOMEM;
 	else
 		bad = put_masked(b, j->text + j->nodes[node].off, j->nodes[node].len);
 	hrr_buf_release(&text);

@@ -64,6 +64,8 @@ int hrr_source_note_header(struct hrr_source *s, struct feed *f, struct process 
 			p->blobs = strdup(blobs.data);
 		else if (f->folder != NULL)
 			p->blobs = hrr_path_join(f->folder, blobs.data);
+		if (p->blobs == NULL && (blobs.data[0] == '/' || f->folder != NULL))
+			blobs.failed = true;
 		char *real = p->blobs != NULL ? realpath(p->blobs, NULL) : NULL;
 		int err = p->blobs != NULL && real == NULL ? errno : 0;
 		if (real != NULL) {
@@ -74,6 +76,8 @@ int hrr_source_note_header(struct hrr_source *s, struct feed *f, struct process 
 		if (err == EIO || err == ENOMEM || err == EMFILE || err == ENFILE)
 			rc = hrr_diag_set(diag, -err, "cannot open blob folder: %s", strerror(err));
 	}
+	if (blobs.failed)
+		rc = hrr_diag_set(diag, -ENOMEM, "out of memory");
 	hrr_buf_release(&blobs);
 	return rc;
 }

@@ -156,8 +156,9 @@ static struct outcome play(const char *prog, const char *dir, const char *err)
 	argv[n++] = prog;
 	argv[n++] = "-d";
 	argv[n++] = "emu";
+	const char *watchdog = getenv("FUZZ_WATCHDOG");
 	argv[n++] = "--watchdog";
-	argv[n++] = "10";
+	argv[n++] = watchdog != NULL ? watchdog : "10";
 	argv[n++] = "--max-host-bytes";
 	argv[n++] = "268435456";
 	if (fuzz_rand(2) == 0)

@@ -3,20 +3,23 @@
 # FUZZ_SEED on (the time, so that every run is another). They are made of the one in t/data/fuzz/play
 # and of what programs of t/apps leave, where they are built. What was found stays in
 # $BUILD/fuzz/play, as SEED.jsonl and SEED.err; then it is exit 1. A seed plays again with
-# FUZZ_RUNS=1, as long as the archives are the same.
+# FUZZ_RUNS=1, as long as the archives are the same. FUZZ_WATCHDOG (10) is how many seconds one
+# wait may take. FUZZ_PLAY names the folder, for several at once.
 set -eu
 : "${BUILD:=build/gcc}" "${FUZZ_SECONDS:=20}" "${FUZZ_RUNS:=1000000000}" "${CC:=cc}"
-: "${FUZZ_SEED:=$(date +%s)000}" "${FUZZ_APPS=saxpy graphnodes hostreg}"
+: "${FUZZ_SEED:=$(date +%s)000}" "${FUZZ_APPS=saxpy graphnodes hostreg graphcap structarg pitched vmm}"
 cd "$(dirname "$0")/../.."
 out=$BUILD/fuzz
 play=$out/play-driver
+: "${FUZZ_PLAY:=$out/play}"
 [ -e "$BUILD/lib/hrr/libhrr-emu.so" ] || {
 	echo "play: no CPU run time in $BUILD"
 	exit 0
 }
 mkdir -p "$out"
-$CC -std=c11 -O1 -g -D_GNU_SOURCE -I. -o "$play" t/fuzz/play.c t/fuzz/play_mutate.c \
+$CC -std=c11 -O1 -g -D_GNU_SOURCE -I. -o "$play.$$" t/fuzz/play.c t/fuzz/play_mutate.c \
 	lib/base/buf.c lib/base/id.c lib/base/diag.c -lxxhash
+mv "$play.$$" "$play" # others may run it
 set -- t/data/fuzz/play/symbols.hrr
 for a in $FUZZ_APPS; do
 	[ -e "$BUILD/t/apps/$a" ] || continue
@@ -25,4 +28,4 @@ for a in $FUZZ_APPS; do
 		continue
 	set -- "$@" "$out/$a.hrr"
 done
-exec "$play" "$BUILD/bin/hrr-play" "$out/play" "$FUZZ_SEED" "$FUZZ_RUNS" "$FUZZ_SECONDS" "$@"
+exec "$play" "$BUILD/bin/hrr-play" "$FUZZ_PLAY" "$FUZZ_SEED" "$FUZZ_RUNS" "$FUZZ_SECONDS" "$@"

@@ -185,6 +185,89 @@ static void change_lines(struct hrr_buf *b)
 	free(copy);
 }
 
+/* A member's value, wherever one begins at random: "key":"text". Empty when there is none. */
+static struct span member(const struct hrr_buf *b, const char *key)
+{
+	size_t n = strlen(key), from = fuzz_rand(b->len);
+
+	for (size_t i = from; i + n < b->len; i++)
+		if (memcmp(b->data + i, key, n) == 0) {
+			const char *q = memchr(b->data + i + n, '"', b->len - i - n);
+			return (struct span){i + n, q != NULL ? (size_t)(q - b->data) - i - n : 0};
+		}
+	return (struct span){0, 0};
+}
+
+/* One call's arguments are another's. */
+static void change_api(struct hrr_buf *b)
+{
+	struct span s = member(b, "\"api\":\""), t = member(b, "\"api\":\"");
+	char name[128];
+
+	if (s.len == 0 || t.len == 0 || t.len > sizeof name)
+		return;
+	memcpy(name, b->data + t.off, t.len);
+	replace(b, s, name, t.len);
+}
+
+/* What a kernel is given: addresses, counts, the bytes of structures. */
+static void change_argument(struct hrr_buf *b)
+{
+	struct span s = member(b, "\"hex\":\""), t;
+	char text[40];
+
+	if (s.len == 0)
+		return;
+	switch (fuzz_rand(4)) {
+	case 0: /* one shorter or longer */
+		s.len = fuzz_rand(s.len);
+		replace(b, s, "00", 2);
+		break;
+	case 1: /* another argument */
+		t = member(b, "\"hex\":\"");
+		if (t.len > 0 && t.len <= sizeof text) {
+			memcpy(text, b->data + t.off, t.len);
+			replace(b, s, text, t.len);
+		}
+		break;
+	case 2: /* a pointer that is a little beside, or a count that is large */
+		b->data[s.off + fuzz_rand(s.len)] = "0123456789abcdef"[fuzz_rand(16)];
+		break;
+	default:
+		memset(b->data + s.off, "f0"[fuzz_rand(2)], s.len);
+	}
+}
+
+/* A grid, a block, sizes of a rectangle: a number within brackets. */
+static void change_dims(struct hrr_buf *b)
+{
+	static const char *const keys[] = {
+	    "\"grid\":[",     "\"block\":[", "\"width\":", "\"height\":",
+	    "\"sizeBytes\":", "\"size\":",   "\"count\":", "\"pitch\":"};
+	const char *key = keys[fuzz_rand(sizeof keys / sizeof *keys)];
+	struct span s = member(b, key);
+	char text[32];
+
+	if (s.off == 0)
+		return;
+	for (uint64_t skip = fuzz_rand(3); skip > 0; skip--) { /* x, y or z */
+		const char *c = memchr(b->data + s.off, ',', b->len - s.off);
+		if (c == NULL || c[1] < '0' || c[1] > '9')
+			break;
+		s.off = (size_t)(c + 1 - b->data);
+	}
+	s.len = 0;
+	while (s.off + s.len < b->len && b->data[s.off + s.len] >= '0' &&
+	       b->data[s.off + s.len] <= '9')
+		s.len++;
+	if (s.len == 0 || s.len > 20)
+		return;
+	memcpy(text, b->data + s.off, s.len);
+	text[s.len] = '\0';
+	snprintf(text, sizeof text, "%" PRIu64, odd_number(strtoull(text, NULL, 10)));
+	replace(b, s, text, strlen(text));
+}
+
 static void change_byte(struct hrr_buf *b)
 {
 	if (b->len > 0)
@@ -245,13 +328,22 @@ void fuzz_mutate(const struct fuzz_archive *a, struct hrr_buf *events, struct fu
 			return;
 	}
 	for (uint64_t n = 1 + fuzz_rand(4); n > 0 && events->len > 0; n--) {
-		switch (fuzz_rand(8)) {
+		switch (fuzz_rand(11)) {
 		case 0:
 			change_byte(events);
 			break;
 		case 1:
 		case 2:
 			change_lines(events);
+			break;
+		case 3:
+			change_api(events);
+			break;
+		case 4:
+			change_argument(events);
+			break;
+		case 5:
+			change_dims(events);
 			break;
 		default:
 			change_token(events);
