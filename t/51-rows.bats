@@ -177,3 +177,11 @@ late() {
 		[ "$(events | grep -c '"output"')" = 0 ]
 	done
 }
+
+@test "rows: a capture into a graph that has nodes, instantiated with parameters" {
+	late into
+	[[ $calls == *hipGraphInstantiateWithParams* && $calls == *hipStreamBeginCaptureToGraph* ]]
+	err_has "1 output compared, all exact"
+	[ "$(events | jq -c 'select(.api=="hipGraphInstantiateWithParams").args.instantiateParams|[.flags,.result_out]')" = \
+		'[1,"hipGraphInstantiateSuccess"]' ]
+}

@@ -392,6 +392,7 @@ static void structure(struct hrr_call *c)
 	switch (c->api) {
 	case HRR_API_hipStreamBeginCapture:
 	case HRR_API_hipStreamBeginCapture_spt:
+	case HRR_API_hipStreamBeginCaptureToGraph:
 		e = make(CAPTURE, stream);
 		if (e != NULL) {
 			join(e, stream);
@@ -419,6 +420,7 @@ static void structure(struct hrr_call *c)
 		break;
 	case HRR_API_hipGraphInstantiate:
 	case HRR_API_hipGraphInstantiateWithFlags:
+	case HRR_API_hipGraphInstantiateWithParams:
 		copy_items(EXEC, out(c, 0), GRAPH, c->a[1], false);
 		break;
 	case HRR_API_hipGraphExecUpdate:

@@ -135,6 +135,8 @@ static hrr_handler *const by_api[HRR_API_COUNT] = {
     /* graphs */
     [HRR_API_hipStreamBeginCapture] = hrr_do_begin_capture,
     [HRR_API_hipStreamBeginCapture_spt] = hrr_do_begin_capture,
+    [HRR_API_hipStreamBeginCaptureToGraph] = hrr_do_begin_capture,
+    [HRR_API_hipGraphInstantiateWithParams] = hrr_do_graph_instantiate,
     [HRR_API_hipStreamEndCapture] = hrr_do_end_capture,
     [HRR_API_hipStreamEndCapture_spt] = hrr_do_end_capture,
     [HRR_API_hipThreadExchangeStreamCaptureMode] = hrr_do_capture_mode,

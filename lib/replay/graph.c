@@ -198,7 +198,17 @@ int hrr_do_begin_capture(struct hrr_replay *r, struct hrr_event *ev)
 	struct hrr_graph *g = graph_new(r);
 	if (g == NULL)
 		return -ENOMEM;
-	rc = hrr_settle(r, ev, HRR_CALL(r, hipStreamBeginCapture, live, ev->w[1]));
+	if (ev->api == HRR_API_hipStreamBeginCaptureToGraph) {
+		rc = hrr_generic_words(r, ev, false);
+		ev->live[0] = live;
+		g->into = true;
+		if (rc == 0)
+			rc = hrr_graph_merge(r, g, hrr_graph_of(r, ev->w[1]));
+		if (rc == 0)
+			rc = hrr_issue(r, ev);
+	} else {
+		rc = hrr_settle(r, ev, HRR_CALL(r, hipStreamBeginCapture, live, ev->w[1]));
+	}
 	if (rc < 0) {
 		hrr_graph_free(r, g);
 		return rc;
@@ -308,10 +318,17 @@ int hrr_do_graph_instantiate(struct hrr_replay *r, struct hrr_event *ev)
 	/* What cannot be rebuilt is not instantiated; a launch of it is refused by name. */
 	if (rc == 0 && x->bad[0] == '\0') {
 		rc = hrr_generic_words(r, ev, true);
-		if (rc == 0) {
-			ev->live[0] = HRR_P(&live);
+		const struct hipGraphInstantiateParams *p =
+		    ev->api == HRR_API_hipGraphInstantiateWithParams
+			? (const void *)(uintptr_t)ev->w[2]
+			: NULL;
+		ev->live[0] = HRR_P(&live);
+		if (rc == 0 && p != NULL)
+			rc = hrr_settle(r, ev,
+					HRR_CALL(r, hipGraphInstantiateWithFlags, HRR_P(&live),
+						 ev->live[1], p->flags));
+		else if (rc == 0)
 			rc = hrr_issue(r, ev);
-		}
 	}
 	struct hrr_held *h = hrr_held_find(&r->held[HRR_H_EXEC], ev->w[0]);
 	if (rc == 0 && h != NULL)
@@ -465,7 +482,7 @@ void hrr_graph_end_captures(struct hrr_replay *r)
 		struct hrr_held *origin = hrr_held_find(s, g->origin);
 		if (origin != NULL && !r->timed_out)
 			HRR_CALL(r, hipStreamEndCapture, origin->live, HRR_P(&made));
-		if (made != 0)
+		if (made != 0 && !g->into)
 			HRR_CALL(r, hipGraphDestroy, made);
 		leave_capture(r, g);
 		hrr_graph_free(r, g);

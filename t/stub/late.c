@@ -304,6 +304,41 @@ static int values(void)
 	return got[0] == 7 && got[1] == 0 && got[2] == 6 && got[3] == 5 ? 0 : 1;
 }
 
+/* A capture into a graph that has a node already. */
+static int into(void)
+{
+	float v[N], a = 3, b = 2, *x = device(sizeof v), *pinned;
+	int n = N;
+	hipFunction_t f = kernel("scale");
+	void *by_hand[] = {&x, &a, &n}, *captured[] = {&x, &b, &n}, *p;
+	struct hipKernelNodeParams k = {
+	    .blockDim = {N, 1, 1}, .gridDim = {1, 1, 1}, .func = f, .kernelParams = by_hand};
+	struct hipGraphInstantiateParams how = {.flags = 1};
+	hipStream_t s;
+	hipGraph_t g, same;
+	hipGraphExec_t exec;
+	hipGraphNode_t node;
+
+	CHECK(HIP(hipStreamCreateWithFlags)(&s, 1));
+	CHECK(HIP(hipHostMalloc)(&p, sizeof v, 0));
+	pinned = p;
+	CHECK(HIP(hipMemcpyHtoD)(x, numbers(v), sizeof v));
+	CHECK(HIP(hipGraphCreate)(&g, 0));
+	CHECK(HIP(hipGraphAddKernelNode)(&node, g, NULL, 0, &k));
+	CHECK(HIP(hipStreamBeginCaptureToGraph)(s, g, &node, NULL, 1, hipStreamCaptureModeGlobal));
+	CHECK(HIP(hipModuleLaunchKernel)(f, 1, 1, 1, N, 1, 1, 0, s, captured, NULL));
+	CHECK(HIP(hipMemcpyAsync)(pinned, x, sizeof v, hipMemcpyDeviceToHost, s));
+	CHECK(HIP(hipStreamEndCapture)(s, &same));
+	if (same != g)
+		return 1;
+	CHECK(HIP(hipGraphInstantiateWithParams)(&exec, g, &how));
+	CHECK(HIP(hipGraphLaunch)(exec, s));
+	CHECK(HIP(hipStreamSynchronize)(s));
+	CHECK(HIP(hipGraphExecDestroy)(exec));
+	CHECK(HIP(hipGraphDestroy)(g));
+	return is(pinned, 6) ? 0 : 1;
+}
+
 /* Memory that a graph makes, uses and frees at each launch. */
 static int graphmem(void)
 {
@@ -470,9 +505,10 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} subjects[] = {{"launch", launch},   {"aside", aside},	    {"array", array},
-			{"layouts", layouts}, {"capture", capture}, {"graphmem", graphmem},
-			{"pieces", pieces},   {"batch", batch},	    {"values", values}};
+	} subjects[] = {{"launch", launch},	{"aside", aside},     {"array", array},
+			{"layouts", layouts},	{"capture", capture}, {"into", into},
+			{"graphmem", graphmem}, {"pieces", pieces},   {"batch", batch},
+			{"values", values}};
 
 	if (argc < 4)
 		return 2;

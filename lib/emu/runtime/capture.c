@@ -252,28 +252,33 @@ static void finish(struct capture *c)
 			*p = c->next;
 			break;
 		}
-	if (c->graph != NULL)
+	if (c->graph != NULL && !c->borrowed)
 		graph_free(c->graph);
 	free(c);
 }
 
-hipError_t emu_hipStreamBeginCapture(hipStream_t stream, int mode)
+/* into: the graph that nodes are added to; NULL: a new one. */
+static hipError_t begin(hipStream_t stream, int mode, struct graph *into, struct node *const *deps,
+			unsigned n_deps)
 {
 	struct stream *s;
-
-	EMU_ENTER(EMU_WORK);
-	if (mode < hipStreamCaptureModeGlobal || mode > hipStreamCaptureModeRelaxed)
-		return emu_ret(hipErrorInvalidValue);
-	rt_lock();
 	hipError_t e = stream_get(stream, false, &s);
+
 	if (e == hipSuccess && s->null)
 		e = hipErrorStreamCaptureUnsupported;
 	if (e == hipSuccess && s->capture != NULL)
 		e = hipErrorIllegalState;
 	struct capture *c = e == hipSuccess ? calloc(1, sizeof *c) : NULL;
-	if (e == hipSuccess && (c == NULL || (c->graph = graph_new()) == NULL)) {
+	if (e == hipSuccess &&
+	    (c == NULL || (c->graph = into != NULL ? into : graph_new()) == NULL)) {
 		free(c);
 		e = hipErrorOutOfMemory;
+	}
+	if (e == hipSuccess && into != NULL) {
+		c->borrowed = true;
+		e = set_deps(s, deps, n_deps);
+		if (e != hipSuccess)
+			free(c);
 	}
 	if (e == hipSuccess) {
 		c->origin = s;
@@ -285,6 +290,40 @@ hipError_t emu_hipStreamBeginCapture(hipStream_t stream, int mode)
 		captures = c;
 		s->capture = c;
 	}
+	return e;
+}
+
+hipError_t emu_hipStreamBeginCapture(hipStream_t stream, int mode)
+{
+	EMU_ENTER(EMU_WORK);
+	if (mode < hipStreamCaptureModeGlobal || mode > hipStreamCaptureModeRelaxed)
+		return emu_ret(hipErrorInvalidValue);
+	rt_lock();
+	hipError_t e = begin(stream, mode, NULL, NULL, 0);
+	rt_unlock();
+	return emu_ret(e);
+}
+
+hipError_t emu_hipStreamBeginCaptureToGraph(hipStream_t stream, hipGraph_t graph,
+					    hipGraphNode_t *dependencies, void *dependencyData,
+					    size_t numDependencies, int mode)
+{
+	(void)dependencyData; /* kinds of edges there is one of */
+	EMU_ENTER(EMU_WORK);
+	if (mode < hipStreamCaptureModeGlobal || mode > hipStreamCaptureModeRelaxed ||
+	    (numDependencies > 0 && dependencies == NULL))
+		return emu_ret(hipErrorInvalidValue);
+	rt_lock();
+	struct graph *g = graph_get(graph);
+	hipError_t e = g != NULL ? hipSuccess : hipErrorInvalidValue;
+	for (size_t i = 0; e == hipSuccess && i < numDependencies; i++) {
+		const struct node *n = node_get(dependencies[i]);
+		if (n == NULL || n->graph != g)
+			e = hipErrorInvalidValue;
+	}
+	if (e == hipSuccess)
+		e = begin(stream, mode, g, (struct node *const *)(void *)dependencies,
+			  (unsigned)numDependencies);
 	rt_unlock();
 	return emu_ret(e);
 }

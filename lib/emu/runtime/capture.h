@@ -11,7 +11,8 @@
  */
 struct capture {
 	struct capture *next;
-	struct graph *graph; /* owned until handed out */
+	struct graph *graph; /* owned until handed out, unless it was there before */
+	bool borrowed;
 	struct stream *origin;
 	struct emu_thread *thread; /* that began it: compared, not followed */
 	int mode;		   /* enum hipStreamCaptureMode */

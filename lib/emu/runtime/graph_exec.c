@@ -69,6 +69,19 @@ hipError_t emu_hipGraphInstantiateWithFlags(hipGraphExec_t *pGraphExec, hipGraph
 	return emu_ret(e);
 }
 
+hipError_t emu_hipGraphInstantiateWithParams(hipGraphExec_t *pGraphExec, hipGraph_t graph,
+					     struct hipGraphInstantiateParams *instantiateParams)
+{
+	if (instantiateParams == NULL)
+		return emu_ret(hipErrorInvalidValue);
+	hipError_t e =
+	    emu_hipGraphInstantiateWithFlags(pGraphExec, graph, instantiateParams->flags);
+	instantiateParams->errNode_out = NULL;
+	instantiateParams->result_out =
+	    e == hipSuccess ? hipGraphInstantiateSuccess : hipGraphInstantiateError;
+	return e;
+}
+
 hipError_t emu_hipGraphExecDestroy(hipGraphExec_t graphExec)
 {
 	EMU_ENTER(EMU_ANY);
