@@ -41,8 +41,7 @@ static const char usage[] =
     "  --min-free N      stop recording when less is free (256M)\n"
     "  --no-audit        do without LD_AUDIT: HIP bound by dlsym or from DEEPBIND\n"
     "                    libraries is not recorded\n"
-    "  --window SECONDS  at the end, keep the calls of the last SECONDS and what they\n"
-    "                    depend on\n"
+    "  --window SECONDS  keep the calls of the last SECONDS and what they depend on\n"
     "  -h, --help; --version\n"
     "\n"
     "Exit code: COMMAND's; 128+N when signal N ended it; 125 own failure;\n"
@@ -199,7 +198,7 @@ void capture_options(int argc, char **argv)
 			opt->max_bytes = bytes_option("--max-bytes", optarg);
 			break;
 		case O_WINDOW:
-			capture.window = seconds_option("--window", optarg);
+			capture.window = opt->window = seconds_option("--window", optarg);
 			break;
 		case O_GATE:
 			opt->options |= HRR_OPT_GATE;

@@ -457,6 +457,72 @@ calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.call
 	[ "$(events b.hrr | tail -1 | jq -r .end)" = complete ]
 }
 
+# cut_twice ARCHIVE: waits until what was recorded first is gone, and then what was first after that.
+cut_twice() {
+	local first=4 k # an upload to what is released
+	for k in 1 2; do
+		until [ "$(events "$1" 2>/dev/null | grep -c '^{"seq":')" -gt 20 ] &&
+			! events "$1" | grep -q "^{\"seq\":$first,"; do
+			sleep 0.05
+		done
+		first=$(events "$1" | sed -n 's/^{"seq":\([0-9]*\),.*"dir":"h2d".*/\1/p' | sed -n 5p)
+	done
+}
+
+# What a window has to leave: all blobs there, right and named, and the old upload.
+window_is_whole() {
+	need_prog hrr-cat
+	run_sep hrr-cat --verify "$1"
+	out_has " 0 missing, 0 damaged, "
+	out_has " 0 records broken"
+	[ "$(events "$1" | jq -c 'select(.seq==1 or .seq==2).api' | tr '\n' ' ')" = '"hipMalloc" "hipMemcpy" ' ]
+	[ "$(events "$1" | tail -2 | jq -c '.api // .size // .end' | tr '\n' ' ')" = "200000 \"$2\" " ]
+	[ "$(events "$1" | tail -1 | jq .calls)" -eq "$(events "$1" | grep -c '^{"seq":')" ]
+	[ "$(events "$1" | tail -1 | jq .outputs)" -eq "$(events "$1" | grep -c '^{"output":')" ]
+	[ -z "$(find "$1" -name '*.cut')" ]
+	[ ! -e "$1/.recording" ]
+}
+
+@test "capture: --window holds while the program runs, and keeps what lives" {
+	hrr-capture --window 0.2 -o a.hrr -- "$STUB/calls" rolling stop 2>err &
+	local c=$!
+	cut_twice a.hrr
+	touch stop
+	wait $c
+	window_is_whole a.hrr filtered
+	out_has ", 0 orphaned"
+}
+
+@test "capture: --window: kills of hrr-capture leave what --recover finishes" {
+	local i
+	for i in 1 2 3; do
+		rm -rf a.hrr stop code
+		hrr-capture -q --window 0.2 -o a.hrr -- sh -c "'$STUB/calls' rolling stop; echo \$? >code.part; mv code.part code" &
+		local c=$!
+		cut_twice a.hrr
+		kill -9 $c
+		wait $c || true
+		touch stop
+		until [ -e code ]; do sleep 0.05; done
+		[ "$(cat code)" = 0 ]
+		run_sep hrr-capture -q --recover a.hrr
+		status_is 0
+		window_is_whole a.hrr filtered
+	done
+}
+
+@test "capture: --window: a kill of the program leaves whole lines and their bytes" {
+	need_prog hrr-cat
+	hrr-capture -q --window 0.2 -o a.hrr -- "$STUB/calls" rolling stop &
+	local c=$!
+	cut_twice a.hrr
+	kill -9 "$(echo a.hrr/pid-* | sed 's/.*pid-//')"
+	wait $c || true
+	run_sep hrr-cat --verify a.hrr
+	out_has " 0 missing, 0 damaged, 0 orphaned, 0 records broken"
+	[ "$(jq -r .state a.hrr/manifest.json)" = cut ]
+}
+
 @test "capture: --window with what it cannot go with is misuse" {
 	local how
 	for how in "0:not a number of seconds" "x:not a number of seconds" "1 -o -:needs an archive" \

@@ -58,6 +58,18 @@ int hrr_idmap_add(struct hrr_idmap *m, const struct hrr_id *id, uint64_t value)
 	return 1;
 }
 
+size_t hrr_idmap_next(const struct hrr_idmap *m, size_t at, struct hrr_id *ret_id)
+{
+	const struct slot *slots = (const void *)m->slots.data;
+
+	while (at < m->cap && !slots[at].used)
+		at++;
+	if (at >= m->cap)
+		return 0;
+	*ret_id = slots[at].id;
+	return at + 1;
+}
+
 void hrr_idmap_release(struct hrr_idmap *m)
 {
 	hrr_buf_release(&m->slots);

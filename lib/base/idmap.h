@@ -14,6 +14,8 @@ struct hrr_idmap {
 uint64_t *hrr_idmap_get(const struct hrr_idmap *m, const struct hrr_id *id);
 /* 1 when id is new (with this value), 0 when it was there (it keeps its own), -ENOMEM. */
 int hrr_idmap_add(struct hrr_idmap *m, const struct hrr_id *id, uint64_t value);
+/* Goes through all: the id behind at (0: the first) and the next at, 0 at the end. */
+size_t hrr_idmap_next(const struct hrr_idmap *m, size_t at, struct hrr_id *ret_id);
 void hrr_idmap_release(struct hrr_idmap *m);
 
 #endif

@@ -98,8 +98,8 @@ void drop_bytes(struct process *p, const struct hrr_bytes *x)
 	p->held += hrr_in_arena(x->file) ? x->size : 0;
 }
 
-bool store_bytes(struct process *p, const struct hrr_bytes *x, const void *inline_data,
-		 struct hrr_id *ret)
+static bool store(struct process *p, const struct hrr_bytes *x, const void *inline_data,
+		  struct hrr_id *ret)
 {
 	struct hrr_collect *c = p->c;
 	struct hrr_diag diag = {0};
@@ -143,4 +143,20 @@ bool store_bytes(struct process *p, const struct hrr_bytes *x, const void *inlin
 	}
 	c->bytes += x->size;
 	return true;
+}
+
+bool store_bytes(struct process *p, const struct hrr_bytes *x, const void *inline_data,
+		 struct hrr_id *ret)
+{
+	bool stored = store(p, x, inline_data, ret);
+
+	if (stored)
+		compact_stored(p->c, ret);
+	return stored;
+}
+
+void bytes_forget(struct hrr_collect *c)
+{
+	free(c->seen);
+	c->seen = NULL;
 }

@@ -241,6 +241,9 @@ int process_start(struct process *p)
 		p->failed = true;
 		fail_output(c, &diag);
 	}
+	struct stat st;
+	if (p->fd >= 0 && fstat(p->fd, &st) == 0)
+		p->file = st.st_ino;
 	p->started = true;
 	write_header(p);
 	return 0;
@@ -279,6 +282,32 @@ static void check_limits(struct hrr_collect *c)
 		atomic_store(&c->hub->off, HRR_OFF_READER);
 }
 
+void process_mark(struct process *p)
+{
+	uint32_t slot = 1 - p->slot;
+
+	for (uint32_t i = 0; i < p->n_q; i++)
+		if (p->q[i].ring != NULL)
+			p->q[i].ring->mark[slot] = queue_mark(&p->q[i]);
+	p->ctl->progress[slot] =
+	    (struct hrr_progress){.written = p->written,
+				  .next = p->next,
+				  .calls = p->calls - p->dropped_calls,
+				  .outputs = p->outputs - p->dropped_outputs,
+				  .regions = p->regions,
+				  .known = p->known_written,
+				  .file = p->file,
+				  .filtered = p->filtered,
+				  .gate = p->gate,
+				  .group = p->group != NULL ? (uint32_t)(p->group - p->q) + 1 : 0};
+}
+
+void process_settle(struct process *p)
+{
+	p->slot = 1 - p->slot;
+	atomic_store_explicit(&p->ctl->settled, p->slot, memory_order_release);
+}
+
 void process_flush(struct process *p)
 {
 	struct hrr_diag diag = {0};
@@ -303,21 +332,8 @@ void process_flush(struct process *p)
 	if (p->failed)
 		return; /* counts and positions stay those of what is written */
 	known_save(p);
-	uint32_t slot = 1 - p->slot;
-	for (uint32_t i = 0; i < p->n_q; i++)
-		if (p->q[i].ring != NULL)
-			p->q[i].ring->mark[slot] = queue_mark(&p->q[i]);
-	p->ctl->progress[slot] =
-	    (struct hrr_progress){.written = p->written,
-				  .next = p->next,
-				  .calls = p->calls,
-				  .outputs = p->outputs,
-				  .regions = p->regions,
-				  .known = p->known_written,
-				  .gate = p->gate,
-				  .group = p->group != NULL ? (uint32_t)(p->group - p->q) + 1 : 0};
-	atomic_store_explicit(&p->ctl->settled, slot, memory_order_release);
-	p->slot = slot;
+	process_mark(p);
+	process_settle(p);
 	for (uint32_t i = 0; i < p->n_q; i++)
 		if (p->q[i].ring != NULL)
 			queue_settle(&p->q[i]);
@@ -475,8 +491,8 @@ static void write_end(struct process *p, bool cut)
 	struct hrr_write_end e = {.p = p->p,
 				  .how = cut ? "cut" : only_how(p),
 				  .t = now_ns(CLOCK_MONOTONIC) - p->ctl->t0,
-				  .calls = p->calls,
-				  .outputs = p->outputs,
+				  .calls = p->calls - p->dropped_calls,
+				  .outputs = p->outputs - p->dropped_outputs,
 				  .regions = p->regions,
 				  .realtime = now_ns(CLOCK_REALTIME),
 				  .n_not_recorded = n,
@@ -519,6 +535,7 @@ static void process_end(struct process *p, bool keep)
 		const struct hrr_progress *x = &p->ctl->progress[p->slot];
 		p->calls = x->calls;
 		p->outputs = x->outputs;
+		p->dropped_calls = p->dropped_outputs = 0;
 		p->regions = x->regions;
 	}
 	if (p->failed)
@@ -566,6 +583,7 @@ int hrr_collect_step(struct hrr_collect *c, struct hrr_diag *diag)
 			p->quiet++;
 		}
 	}
+	compact_step(c);
 	if (c->dead_output && diag != NULL)
 		*diag = c->failure;
 	return c->dead_output ? -EIO : moved;
@@ -625,6 +643,7 @@ int hrr_collect_finish(struct hrr_collect *c, struct hrr_diag *diag)
 	bool all = true;
 
 	hrr_collect_stop(c);
+	compact_stop(c);
 	discover(c);
 	for (uint32_t i = 0; i < c->n_p; i++) {
 		struct process *p = c->p[i];
@@ -679,12 +698,14 @@ void hrr_collect_close(struct hrr_collect *c)
 {
 	if (c == NULL)
 		return;
+	compact_stop(c);
 	for (uint32_t i = 0; i < c->n_p; i++) {
 		free_process(c->p[i]);
 		free(c->p[i]);
 	}
 	free(c->p);
-	free(c->seen);
+	free(c->compact);
+	bytes_forget(c);
 	hrr_select_free(c->only);
 	hrr_record_release(&c->judged);
 	hrr_buf_release(&c->scratch);

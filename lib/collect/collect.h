@@ -25,6 +25,8 @@ struct hrr_collect_options {
 	uint64_t
 	    max_bytes; /* stop recording beyond this many bytes of blobs and lines; 0: no limit */
 	uint64_t min_free; /* stop when the file system has less left; 0: do not look */
+	uint64_t
+	    window; /* ns: calls that are older, and that nothing newer can depend on, may go; 0 */
 	const char *only; /* a selector of the calls to write, shorter than HRR_ONLY_MAX; NULL: all;
 			     recover takes what the hub says */
 };

@@ -44,7 +44,8 @@ bool only_wants_output(const struct process *p, uint64_t seq)
 
 const char *only_how(const struct process *p)
 {
-	return only_some(p) && p->calls != out_seq(p, p->next) - 1 ? "filtered" : "complete";
+	return p->filtered || (only_some(p) && p->calls != out_seq(p, p->next) - 1) ? "filtered"
+										    : "complete";
 }
 
 int only_restore(struct process *p)

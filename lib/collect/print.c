@@ -318,6 +318,8 @@ void print_call(struct process *p, struct queue *q, const struct hrr_rec *r, boo
 	}
 	if (returned)
 		remember(p, q, r, &x);
+	if (returned && p->ctl->t0 + r->t + r->dur > p->c->newest)
+		p->c->newest = p->ctl->t0 + r->t + r->dur;
 }
 
 void print_output(struct process *p, struct queue *q, const struct hrr_rec *r)

@@ -14,6 +14,7 @@
  * print.c   a call as a line                        values.c  arguments by the table
  * bytes.c   payloads into blobs                     known.c   kernels, objects, addresses
  * collect.c hub, processes, ends              only.c    calls that are not wanted
+ * recover.c going on after a kill             compact.c --window while it records
  */
 
 /* One ring. Positions as in ring.h; what was moved out of the ring lies in the overflow file. */
@@ -100,6 +101,10 @@ struct process {
 	uint64_t n_kernels;
 	struct hrr_ranges *ranges;
 	struct pending *pending, **pending_last;
+	/* --window: what is not in the stream any more; calls and outputs count all ever. */
+	uint64_t dropped_calls, dropped_outputs;
+	bool filtered;		 /* something was left out */
+	uint64_t file;		 /* inode of the stream */
 	bool gate;		 /* inside hipProfilerStart..Stop */
 	bool bare;		 /* print calls without their bytes, to judge them */
 	struct hrr_seqs *wanted; /* --only: calls written, whose outputs are */
@@ -119,6 +124,8 @@ struct hrr_collect {
 	const char *limit;
 	uint64_t checked_free;
 	uint32_t unrecorded;
+	uint64_t newest; /* CLOCK_MONOTONIC: the last return of a call */
+	struct compact *compact;
 	struct hrr_id *seen; /* ids stored lately, by hash */
 	char boot[64];
 	struct hrr_select *only; /* NULL: every call is wanted */
@@ -174,6 +181,8 @@ void drop_bytes(struct process *p, const struct hrr_bytes *x);
 /* Gives back the payload files and extents that lines already written name. */
 void remove_payloads(struct process *p);
 void arena_close(struct process *p);
+/* Blobs have been removed: none is taken to be there. */
+void bytes_forget(struct hrr_collect *c);
 
 /* --- known.c --- */
 void learn_object(struct process *p, const struct hrr_rec *r);
@@ -214,12 +223,24 @@ enum saved_what {
 void known_note(struct process *p, const struct saved *s, const struct hrr_rec *r);
 void known_save(struct process *p);
 int recover_stream(struct process *p);
+/* Path of its events.jsonl, in an archive. */
+void stream_path(const struct process *p, char *path, size_t size);
+
+/* --- compact.c --- */
+void compact_step(struct hrr_collect *c);
+/* A blob was stored, or named once more. */
+void compact_stored(struct hrr_collect *c, const struct hrr_id *id);
+void compact_stop(struct hrr_collect *c);
+void compact_clean(const struct process *p); /* what a killed one has left */
 
 /* --- collect.c --- */
 void process_path(const struct process *p, const char *kind, uint32_t n, char *path, size_t size);
 int process_start(struct process *p);
 void write_header(struct process *p);
 void process_flush(struct process *p);
+/* Where it stands, for a reader that goes on: written down, then made to count. */
+void process_mark(struct process *p);
+void process_settle(struct process *p);
 void fail_output(struct hrr_collect *c, const struct hrr_diag *diag);
 
 #endif

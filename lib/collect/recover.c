@@ -129,18 +129,26 @@ static void restore_known(struct process *p, uint64_t length)
 /* Cuts the stream to what is known to be written, and goes on from there. */
 static int resume(struct process *p, const char *path)
 {
-	p->slot = atomic_load(&p->ctl->settled) & 1;
-	const struct hrr_progress *x = &p->ctl->progress[p->slot];
 	int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
 
+	p->slot = atomic_load(&p->ctl->settled) & 1;
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size < x->written ||
-	    ftruncate(fd, (off_t)x->written) < 0) {
+	if (fstat(fd, &st) < 0) {
 		close(fd);
 		return -EINVAL;
 	}
+	if (p->ctl->progress[p->slot].file != st.st_ino &&
+	    p->ctl->progress[1 - p->slot].file == st.st_ino)
+		p->slot = 1 - p->slot;
+	const struct hrr_progress *x = &p->ctl->progress[p->slot];
+	if ((uint64_t)st.st_size < x->written || ftruncate(fd, (off_t)x->written) < 0) {
+		close(fd);
+		return -EINVAL;
+	}
+	p->file = st.st_ino;
+	p->filtered = x->filtered != 0;
 	p->fd = fd;
 	p->written = x->written;
 	p->next = x->next != 0 ? x->next : 1;
@@ -152,25 +160,33 @@ static int resume(struct process *p, const char *path)
 	return 0;
 }
 
+void stream_path(const struct process *p, char *path, size_t size)
+{
+	const char *scratch = p->c->opt.scratch, *slash = strrchr(scratch, '/');
+	int n = snprintf(path, size, "%.*s/pid-%u", (int)(slash - scratch), scratch, p->pid);
+
+	if (p->image != 0)
+		n += snprintf(path + n, size - (size_t)n, ".%u", p->image);
+	snprintf(path + n, size - (size_t)n, "/events.jsonl");
+}
+
 int recover_stream(struct process *p)
 {
 	struct hrr_collect *c = p->c;
 	struct hrr_diag diag = {0};
 	char path[4352];
-	const char *slash = strrchr(c->opt.scratch, '/');
 
-	if (p->image == 0)
-		snprintf(path, sizeof path, "%.*s/pid-%u/events.jsonl",
-			 (int)(slash - c->opt.scratch), c->opt.scratch, p->pid);
-	else
-		snprintf(path, sizeof path, "%.*s/pid-%u.%u/events.jsonl",
-			 (int)(slash - c->opt.scratch), c->opt.scratch, p->pid, p->image);
+	stream_path(p, path, sizeof path);
+	compact_clean(p);
 	int rc = resume(p, path);
 	if (rc == 0)
 		rc = only_restore(p);
 	p->started = true;
 	if (rc == -ENOENT) {
+		struct stat st;
 		rc = hrr_archive_process(c->opt.archive, p->pid, p->image, &p->fd, &diag);
+		if (rc == 0 && fstat(p->fd, &st) == 0)
+			p->file = st.st_ino;
 		if (rc == 0)
 			write_header(p);
 	} else if (rc == 0 && p->written == 0) {

@@ -136,6 +136,64 @@ static bool concerns(const struct hrr_slice *s, const struct slice_call *c)
 	return !handle;
 }
 
+static uint32_t next_handle(const struct hrr_slice *s, const struct slice_call *c, uint32_t *i)
+{
+	while (*i < c->n_uses) {
+		uint32_t object = slice_uses(s)[c->uses + (*i)++].object;
+		if (!slice_objects(s)[object].memory && !slice_objects(s)[object].variables)
+			return object;
+	}
+	return NOBODY;
+}
+
+/* Of two waits with no kept work between them that are for the same stream, event or device, one
+ * will do. */
+static bool same_wait(const struct hrr_slice *s, const struct slice_call *a,
+		      const struct slice_call *b)
+{
+	uint32_t i = 0, k = 0, object;
+
+	if (a->p != b->p)
+		return false;
+	do {
+		object = next_handle(s, a, &i);
+		if (object != next_handle(s, b, &k))
+			return false;
+	} while (object != NOBODY);
+	return true;
+}
+
+void hrr_slice_live(struct hrr_slice *s)
+{
+	s->live = true;
+}
+
+/* As if a last call used all that lives. */
+static int need_live(struct hrr_slice *s)
+{
+	const struct slice_world *w = (const void *)s->worlds.data;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < s->n_objects; i++) {
+		struct slice_object *o = &slice_objects(s)[i];
+		const uint32_t *writers = (const void *)o->writers.data;
+		if (o->releaser != NOBODY)
+			continue;
+		rc = need(s, o->creator);
+		if (o->variables && !o->variables_used)
+			continue;
+		for (size_t n = o->writers.len / sizeof *writers; rc == 0 && o->done < n; o->done++)
+			rc = need(s, writers[o->done]);
+	}
+	for (uint32_t i = 0; rc == 0 && i < s->n_calls; i++) {
+		const struct slice_call *c = &slice_calls(s)[i];
+		bool captured = w[c->p].captures > 0 && i >= w[c->p].capture_from;
+		if (c->current || captured)
+			rc = need(s, i);
+	}
+	return rc;
+}
+
 int hrr_slice_solve(struct hrr_slice *s)
 {
 	struct slice_call *all = slice_calls(s);
@@ -149,6 +207,8 @@ int hrr_slice_solve(struct hrr_slice *s)
 			if (rc == 0)
 				rc = need(s, all[i].seen_by);
 		}
+	if (rc == 0 && s->live)
+		rc = need_live(s);
 	if (rc == 0)
 		rc = follow_all(s);
 	for (uint32_t i = 0; i < s->n_calls; i++)
@@ -159,10 +219,18 @@ int hrr_slice_solve(struct hrr_slice *s)
 	if (first == NOBODY)
 		return rc;
 	/* Waits, releases and what is always there: they need what they use, which is kept. */
-	for (uint32_t i = 0; rc == 0 && i <= last; i++)
-		if (!all[i].kept &&
-		    (all[i].always || (i > first && all[i].waits && concerns(s, &all[i]))))
+	uint32_t wait = NOBODY;
+	for (uint32_t i = 0; rc == 0 && i <= last; i++) {
+		if (all[i].kept) {
+			wait = all[i].waits ? i : NOBODY;
+		} else if (all[i].always) {
 			rc = need(s, i);
+		} else if (i > first && all[i].waits && concerns(s, &all[i]) &&
+			   !(s->live && wait != NOBODY && same_wait(s, &all[wait], &all[i]))) {
+			wait = i;
+			rc = need(s, i);
+		}
+	}
 	for (uint32_t i = 0; rc == 0 && i < s->n_objects; i++) {
 		const struct slice_object *o = &slice_objects(s)[i];
 		if (o->creator != NOBODY && all[o->creator].kept && o->releaser != NOBODY)

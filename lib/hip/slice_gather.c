@@ -500,6 +500,9 @@ static int call(struct hrr_slice *s, struct slice_world *w, const struct hrr_rec
 			return rc;
 		if (rc == 0)
 			*hrr_idmap_get(&w->devices, &thread) = g.call;
+		if (c.device != NOBODY)
+			slice_calls(s)[c.device].current = false;
+		slice_calls(s)[g.call].current = true;
 	}
 	if (starts(&g, "hipStreamBeginCapture") && !failed(rec) && w->captures++ == 0)
 		w->capture_from = g.call;

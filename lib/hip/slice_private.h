@@ -15,6 +15,7 @@ struct slice_call {
 	uint32_t device;       /* the call that made its thread's device current, or NOBODY */
 	uint32_t seen_by;      /* the call behind which its first output stands, or NOBODY */
 	bool selected, kept, always, waits, waits_value, launch, to_host, outputs;
+	bool current; /* it set the device that is its thread's still */
 };
 
 struct slice_use {
@@ -49,6 +50,7 @@ struct hrr_slice {
 	struct hrr_buf work;	  /* calls whose needs are to be followed */
 	struct hrr_seqs *outputs; /* calls whose outputs stay */
 	uint64_t selected, kept;
+	bool live; /* what lives at the end is kept */
 };
 
 static inline struct slice_call *slice_calls(const struct hrr_slice *s)

@@ -29,13 +29,14 @@
  *
  * For hrr-capture --recover: how far lines have been written out stands twice,
  * in mark[i] of each ring and progress[i] of ctl, and ctl's `settled` says
- * which i is good; the other one may be half written.
+ * which i is good; the other one may be half written. But when progress[i] is about
+ * another file than the one that is there (see compact.c), the other one is good.
  */
 #define HRR_HUB_MAGIC 0x3130627568727268ull
 #define HRR_CTL_MAGIC 0x31306c7463727268ull
 #define HRR_RING_MAGIC 0x3130676e69727268ull
 #define HRR_ARENA_MAGIC 0x3130616e65726168ull
-#define HRR_RING_VERSION 4
+#define HRR_RING_VERSION 5
 #define HRR_ENV_DIR "HRR_CAPTURE_DIR"
 
 #define HRR_RING_HEADER 4096
@@ -89,9 +90,11 @@ struct hrr_progress {
 	uint64_t written; /* bytes of events.jsonl */
 	uint64_t next;	  /* number of the next call */
 	uint64_t calls, outputs, regions;
-	uint64_t known; /* bytes of pI.known */
-	uint32_t gate;	/* inside hipProfilerStart..Stop */
-	uint32_t group; /* ring whose group is not over, + 1; 0: none */
+	uint64_t known;	   /* bytes of pI.known */
+	uint64_t file;	   /* inode of the events.jsonl that this is about */
+	uint32_t filtered; /* calls have been left out */
+	uint32_t gate;	   /* inside hipProfilerStart..Stop */
+	uint32_t group;	   /* ring whose group is not over, + 1; 0: none */
 };
 
 struct hrr_ctl {

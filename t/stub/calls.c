@@ -376,6 +376,25 @@ int main(int argc, char **argv)
 		hipMemcpy(bytes, b, 100, hipMemcpyDeviceToHost);
 		return 0;
 	}
+	if (strcmp(what, "rolling") ==
+	    0) { /* until the file STOP is there; what is old is needed last */
+		static unsigned bytes[50000];
+		void *old, *d;
+		hipMalloc(&old, sizeof bytes);
+		memset(bytes, 'o', sizeof bytes);
+		hipMemcpy(old, bytes, sizeof bytes, hipMemcpyHostToDevice);
+		for (unsigned i = 0; access(argv[2], F_OK) != 0; i++) {
+			for (int k = 0; k < 50000; k += 1000)
+				bytes[k] = i;
+			hipMalloc(&d, sizeof bytes);
+			hipMemcpy(d, bytes, sizeof bytes, hipMemcpyHostToDevice);
+			hipMemcpy(bytes, d, sizeof bytes, hipMemcpyDeviceToHost);
+			hipFree(d);
+			usleep(2000);
+		}
+		hipMemcpy(bytes, old, sizeof bytes, hipMemcpyDeviceToHost);
+		return 0;
+	}
 	if (strcmp(what, "hostfn") == 0) { /* copies from memory that a host function may write */
 		static char pageable[64];
 		void *p, *d;

@@ -154,6 +154,40 @@ static void known(void)
 	is_str(stream(), "1 2 o1 o2 cut", "each output is unknown once");
 }
 
+/* A kill between another file in the stream's place and the mark that goes with it. */
+static void other_file(void)
+{
+	struct fixture f;
+	char name[300], other[310], text[4096];
+	struct stat st;
+
+	start(&f, "file");
+	make_process(&f, true, 1);
+	call(&f, 0, 1);
+	hrr_collect_step(f.collect, NULL);
+	struct hrr_progress progress = f.ctl->progress[f.ctl->settled];
+	struct hrr_mark mark = f.ring[0]->mark[f.ctl->settled];
+	call(&f, 0, 2);
+	hrr_collect_step(f.collect, NULL);
+	is_str(stream(), "1 2 ", "two calls are written");
+	killed(&f);
+	snprintf(name, sizeof name, "%s/pid-%d/events.jsonl", dir, getpid());
+	snprintf(other, sizeof other, "%s.cut", name);
+	FILE *from = fopen(name, "r"), *to = fopen(other, "w");
+	size_t n = from != NULL ? fread(text, 1, progress.written, from) : 0;
+	ok(n == progress.written && to != NULL && fwrite(text, 1, n, to) == n, "a file of one");
+	if (from == NULL || to == NULL || fclose(from) != 0 || fclose(to) != 0 ||
+	    rename(other, name) != 0 || stat(name, &st) != 0)
+		exit(2);
+	progress.file = st.st_ino;
+	f.ctl->progress[1 - f.ctl->settled] = progress;
+	f.ring[0]->mark[1 - f.ctl->settled] = mark;
+	f.ctl->start = 1;
+	go_on(&f);
+	stop(&f);
+	is_str(stream(), "1 2 cut", "the mark that goes with the file counts");
+}
+
 int main(void)
 {
 	rings_begin();
@@ -161,6 +195,7 @@ int main(void)
 	inside();
 	on_its_way();
 	known();
+	other_file();
 	rings_end();
 	return done_testing();
 }
