@@ -1,13 +1,10 @@
 /* hrr-diff: compares two recordings by what their calls mean. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "bin/tool.h"
+#include "bin/diff.h"
 #include "bin/tool_source.h"
 #include "lib/diff/report.h"
 #include "lib/diff/results.h"
@@ -129,145 +126,6 @@ static void options(int argc, char **argv)
 		blobs[1] = blobs[0];
 }
 
-/* --- two files, or two blobs --- */
-
-/* A file that is no stream and no archive, or a blob's id. */
-static bool is_bytes(const char *operand)
-{
-	unsigned char head[4096];
-	struct stat st;
-	ssize_t n;
-	size_t i = 0;
-
-	if (strncmp(operand, "xxh128:", 7) == 0)
-		return true;
-	if (strcmp(operand, "-") == 0 || hrr_results_probe(operand) || stat(operand, &st) < 0 ||
-	    !S_ISREG(st.st_mode))
-		return false;
-	int fd = open(operand, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	do
-		n = read(fd, head, sizeof head);
-	while (n < 0 && errno == EINTR);
-	close(fd);
-	if (n >= 4 && memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0)
-		return false; /* a compressed stream */
-	while ((ssize_t)i < n && (head[i] == ' ' || head[i] == '\t'))
-		i++;
-	return n <= 0 || head[i] != '{' || !memmem(head, (size_t)n, "\"hrr\"", 5);
-}
-
-static int open_file(const char *operand, off_t *ret_size)
-{
-	struct stat st;
-	int fd = open(operand, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		tool_die(operand, 0, "cannot open: %s", strerror(errno));
-	*ret_size = st.st_size;
-	return fd;
-}
-
-/* Fills buf as far as the file goes. */
-static size_t fill(int fd, const char *operand, char *buf, size_t size)
-{
-	size_t n = 0;
-
-	while (n < size) {
-		ssize_t r = read(fd, buf + n, size - n);
-
-		if (r == 0)
-			break;
-		if (r < 0 && errno != EINTR)
-			tool_die(operand, 0, "cannot read: %s", strerror(errno));
-		if (r > 0)
-			n += (size_t)r;
-	}
-	return n;
-}
-
-/* Read, not mapped: a file that shrinks meanwhile is shorter, not a signal. */
-static bool equal_files(const int fd[2], char *const operand[2])
-{
-	enum { PIECE = 128 << 10 };
-	static char a[PIECE], b[PIECE];
-
-	for (;;) {
-		size_t n = fill(fd[0], operand[0], a, PIECE), m = fill(fd[1], operand[1], b, PIECE);
-
-		if (n != m || memcmp(a, b, n) != 0)
-			return false;
-		if (n < PIECE)
-			return true;
-	}
-}
-
-/* The store stays open for as long as the blob is used. */
-static void load_blob(int side, const char *id_text, struct hrr_blobs **ret_store,
-		      struct hrr_blob *ret)
-{
-	struct hrr_diag diag = {0};
-	struct hrr_id id;
-
-	if (hrr_id_parse(id_text, strlen(id_text), &id) < 0)
-		tool_misuse("%s: not a blob's id: xxh128: and 32 hex digits", id_text);
-	if (!blobs[side])
-		tool_misuse("%s: -b has to say where the blobs are", id_text);
-	if (hrr_blobs_open(ret_store, blobs[side], false, &diag) < 0 ||
-	    hrr_blobs_get(*ret_store, &id, 0, ret, &diag) < 0)
-		tool_die_diag(&diag);
-}
-
-static void load_file(const char *operand, struct hrr_blob *ret)
-{
-	off_t size;
-	int fd = open_file(operand, &size);
-	char *data = malloc((size_t)size + 1);
-
-	if (!data)
-		tool_no_memory();
-	ret->len = fill(fd, operand, data, (size_t)size);
-	ret->data = data;
-	close(fd);
-}
-
-static int compare_bytes(char *const operand[2])
-{
-	struct hrr_blob v[2] = {{0}};
-	struct hrr_blobs *store[2] = {NULL, NULL};
-	bool id[2];
-
-	for (int i = 0; i < 2; i++)
-		id[i] = strncmp(operand[i], "xxh128:", 7) == 0;
-	if (!id[0] && !id[1]) {
-		off_t size[2];
-		int fd[2] = {open_file(operand[0], &size[0]), open_file(operand[1], &size[1])};
-		bool equal = equal_files(fd, operand);
-
-		close(fd[0]);
-		close(fd[1]);
-		if (equal)
-			return 0;
-	}
-	for (int i = 0; i < 2; i++)
-		if (id[i])
-			load_blob(i, operand[i], &store[i], &v[i]);
-		else
-			load_file(operand[i], &v[i]);
-	int rc = hrr_report_bytes(&report, "bytes", v[0].data, v[0].len, v[1].data, v[1].len);
-	if (rc < 0)
-		tool_no_memory();
-	for (int i = 0; i < 2; i++)
-		if (id[i]) {
-			hrr_blob_release(&v[i]);
-			hrr_blobs_close(store[i]);
-		} else {
-			free((void *)(uintptr_t)v[i].data);
-		}
-	return rc;
-}
-
 /* --- two recordings --- */
 
 static void summary(void)
@@ -364,7 +222,7 @@ int main(int argc, char **argv)
 		tool_misuse("only one operand can be standard input");
 	for (int i = 0; i < 2; i++) {
 		report.name[i] = operand[i];
-		bytes[i] = is_bytes(operand[i]);
+		bytes[i] = diff_is_bytes(operand[i]);
 	}
 	if (bytes[0] != bytes[1])
 		tool_die(operand[bytes[0] ? 0 : 1], 0,
@@ -372,7 +230,7 @@ int main(int argc, char **argv)
 			 operand[bytes[0] ? 1 : 0]);
 	report.write = write_out;
 	report.trouble = trouble;
-	different = bytes[0] ? compare_bytes(operand) : compare_recordings(operand);
+	different = bytes[0] ? diff_bytes(&report, operand, blobs) : compare_recordings(operand);
 	hrr_report_release(&report);
 	if (report.troubles)
 		return tool_finish(TOOL_TROUBLE);

@@ -569,6 +569,41 @@ streams_of() {
 	status_is 2
 }
 
+@test "hrr-diff: files of which the size is not told, and of which one ends early" {
+	cp /proc/version x
+	run_sep hrr-diff x /proc/version
+	status_is 0
+	printf 'X' | dd of=x conv=notrunc status=none
+	run_sep hrr-diff -l x /proc/version
+	status_is 1
+	out_is "$(cmp -l x /proc/version)"
+	printf 'one' >short
+	printf 'onX two' >long
+	run_sep hrr-diff -l short long
+	status_is 1
+	out_is '3 145 130'
+	err_is 'hrr-diff: short: ends after byte 3'
+}
+
+@test "hrr-diff: a file that becomes shorter while it is compared is trouble, not a crash" {
+	head -c 3000000 /dev/zero >p
+	tr '\0' x <p >q
+	mkfifo f
+	hrr-diff -l p q >f 2>err &
+	local pid=$!
+	exec 7<f
+	# It has begun, and waits for a reader before most of q was looked at.
+	head -c 100 <&7 >/dev/null
+	truncate -s 4096 q
+	cat <&7 >/dev/null
+	exec 7<&-
+	local code=0
+	wait $pid || code=$?
+	cat err
+	[ "$code" = 2 ]
+	grep -qx 'hrr-diff: q: became shorter while it was compared' err
+}
+
 @test "hrr-diff: standard output that is full is trouble" {
 	run_of 100 0x7f0000000000 >a
 	sed 's/"size":4096/"size":4000/' a >b

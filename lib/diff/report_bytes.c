@@ -105,10 +105,11 @@ static int list_text(struct hrr_report *r, const unsigned char *a, const unsigne
 	int rc = 0;
 
 	for (size_t at = 0; rc == 0 && hrr_bytes_next(a, b, len, at, 1, &x); at = x.at + x.size) {
-		for (size_t i = x.at; i < x.at + x.size && rc == 0; i++)
+		for (size_t i = x.at; i < x.at + x.size && rc == 0; i++) {
 			rc = hrr_buf_addf(&r->buf, "%zu %3o %3o\n", i + 1, a[i], b[i]);
-		if (r->buf.len > 65536)
-			hrr_report_flush(r);
+			if (r->buf.len > 65536)
+				hrr_report_flush(r);
+		}
 	}
 	return rc;
 }
@@ -149,11 +150,12 @@ static int ranges_text(struct hrr_report *r, const unsigned char *a, const unsig
 static int put_bytes_text(struct hrr_report *r, const char *path, const unsigned char *a,
 			  size_t len_a, const unsigned char *b, size_t len_b)
 {
-	size_t len = len_a < len_b ? len_a : len_b, ranges, n = totals(a, b, len, &ranges);
+	size_t len = len_a < len_b ? len_a : len_b, ranges, n;
 	int rc;
 
 	if (r->opt.list)
 		return list_text(r, a, b, len);
+	n = totals(a, b, len, &ranges);
 	rc = len_a == len_b
 		 ? hrr_buf_addf(&r->buf, "  %s: %zu of %zu bytes differ in %zu range%s\n", path, n,
 				len, ranges, ranges == 1 ? "" : "s")
