@@ -72,6 +72,44 @@ static int put_life(struct hrr_buf *b, const struct hrr_map *m, const struct hrr
 	return bad | hrr_buf_adds(b, "</title>");
 }
 
+#define LABEL_H 11.0 /* pixels of a rectangle with words in it */
+#define LABEL_CHAR 5.2
+
+/* Words in a rectangle with room for them: its tag or the call that made it, and its size. */
+static int put_label(struct hrr_buf *b, const struct hrr_map *m, const struct hrr_map_thing *t,
+		     const struct rect *r)
+{
+	char text[256], size[32];
+	double room = (r->w - 6) / LABEL_CHAR;
+	size_t fits = room < 0 ? 0 : room > 200 ? 200 : (size_t)room;
+
+	hrr_map_bytes(size, sizeof size, t->size);
+	if (r->h < LABEL_H || fits < strlen(size))
+		return 0;
+	if (t->tag != SIZE_MAX)
+		snprintf(text, sizeof text, "%.200s, %s", m->text.data + t->tag, size);
+	else if (t->api != SIZE_MAX)
+		snprintf(text, sizeof text, "%.100s %" PRIu64 ", %s", m->text.data + t->api, t->seq,
+			 size);
+	else
+		snprintf(text, sizeof text, "%s", size);
+	if (strlen(text) > fits) {
+		/* The size at least; else the words, cut where a character begins. */
+		size_t cut = fits > 3 ? fits - 1 : 0;
+		while (cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80)
+			cut--;
+		if (cut < 8)
+			snprintf(text, sizeof text, "%s", size);
+		else
+			snprintf(text + cut, sizeof text - cut, "…");
+	}
+	int bad = hrr_buf_addf(b, "<text class=\"l\" x=\"%.1f\" y=\"%.1f\" fill=\"%s\">", r->x + 3,
+			       r->y + (r->h < 24 ? r->h / 2 + 3 : 11),
+			       t->kind == HRR_THING_BLOCK ? "#fff" : "#555");
+	bad |= hrr_map_text(b, text);
+	return bad | hrr_buf_adds(b, "</text>\n");
+}
+
 static int put_rect(struct hrr_buf *b, const struct hrr_map *m, const struct hrr_map_thing *t)
 {
 	struct rect r = place(m, t);
@@ -93,7 +131,8 @@ static int put_rect(struct hrr_buf *b, const struct hrr_map *m, const struct hrr
 				       : "fill=\"#e6e6e6\" stroke=\"#999\" stroke-width=\"0.8\"");
 	}
 	bad |= put_life(b, m, t);
-	return bad | hrr_buf_adds(b, "</rect>\n");
+	bad |= hrr_buf_adds(b, "</rect>\n");
+	return bad | put_label(b, m, t, &r);
 }
 
 static int by_area(const void *a, const void *b)
@@ -273,7 +312,8 @@ static int put_head(const struct hrr_map *m, struct hrr_buf *b, double y, double
 	    "<svg xmlns=\"http://www.w3.org/2000/svg\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\" "
 	    "viewBox=\"0 0 %.0f %.0f\" font-family=\"DejaVu Sans, Helvetica, sans-serif\" "
 	    "font-size=\"11\">\n<style>.m{font-family:DejaVu Sans Mono,monospace;font-size:10px}"
-	    ".x{stroke:#d00;stroke-width:1.8;fill:none}.s{font-size:10px;fill:#555}</style>\n"
+	    ".l{font-size:9px;pointer-events:none}.x{stroke:#d00;stroke-width:1.8;fill:none}.s{"
+	    "font-size:10px;fill:#555}</style>\n"
 	    "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
 	    y, m->width, height, m->width, height);
 

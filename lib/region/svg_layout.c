@@ -171,7 +171,17 @@ static void with_unit(char *text, size_t size, double v, double step, const char
 	}
 	/* 4.25, 12.5, 340: what three digits tell. */
 	int digits = v >= 100 || v == floor(v) ? 0 : v >= 10 ? 1 : 2;
-	snprintf(text, size, "%.*f %s", digits, v, units[i]);
+	char number[32];
+	snprintf(number, sizeof number, "%.*f", digits, v);
+	for (size_t end = strlen(number); digits > 0 && end > 1; end--) { /* 1.20 is 1.2 */
+		if (number[end - 1] != '0' && number[end - 1] != '.')
+			break;
+		bool point = number[end - 1] == '.';
+		number[end - 1] = '\0';
+		if (point)
+			break;
+	}
+	snprintf(text, size, "%s %s", number, units[i]);
 }
 
 void hrr_map_bytes(char *text, size_t size, uint64_t bytes)

@@ -252,6 +252,9 @@ static void mapping(void)
 	       strstr(out.data, "0x7faaaa900000: nothing lives there") != NULL,
 	   "what is wrong is said");
 	ok(strstr(out.data, "a &lt;b&gt; &amp; c") != NULL, "text is escaped");
+	ok(strstr(out.data, ">hipMalloc 1, 64 KiB</text>") != NULL &&
+	       strstr(out.data, ">pool, 4 KiB</text>") != NULL && count("class=\"l\"") == 4,
+	   "what there is room for is labelled");
 	ok(count("<rect") > 5 && count("<svg") == 1 && count("</svg>") == 1, "it is a picture");
 	hrr_map_free(m);
 	opt.from = 55;
