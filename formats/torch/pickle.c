@@ -10,10 +10,6 @@
  */
 enum { NODE_NONE, NODE_TRUE, NODE_FALSE, NODE_FIXED };
 
-struct cell {
-	uint32_t value, next;
-};
-
 struct machine {
 	struct hrr_pickle *p;
 	const unsigned char *s;
@@ -34,25 +30,25 @@ enum action {
 	A_FRAME,
 	A_MARK,
 	A_STOP,
-	A_NONE,
-	A_TRUE,
-	A_FALSE,
+	A_FIXED, /* n: which */
 	A_INT,
 	A_LONG, /* argument: number of bytes that follow */
 	A_FLOAT,
-	A_STR, /* the same */
-	A_LIST,
+	A_STR,	 /* the same */
+	A_EMPTY, /* n: a list or a dict */
+	A_TUPLE, /* of n values */
+	A_LIST,	 /* n values into a list */
 	A_DICT,
-	A_TUPLE,    /* of what is above the mark */
-	A_TUPLE_OF, /* argument of the table: of so many */
-	A_APPEND,   /* one */
-	A_APPENDS,  /* what is above the mark */
-	A_SETITEM,
-	A_SETITEMS,
 	A_PUT,
 	A_MEMOIZE,
 	A_GET
 };
+
+#define NO(byte, name)                    \
+	{                                 \
+		byte, REFUSED, 0, 0, name \
+	}
+#define MARKED 255 /* so many values as are above the mark */
 
 static const struct opcode {
 	unsigned char byte, action, arg, n;
@@ -62,9 +58,9 @@ static const struct opcode {
     {0x95, A_FRAME, ARG_U8, 0, "FRAME"},
     {'(', A_MARK, ARG_NONE, 0, "MARK"},
     {'.', A_STOP, ARG_NONE, 0, "STOP"},
-    {'N', A_NONE, ARG_NONE, 0, "NONE"},
-    {0x88, A_TRUE, ARG_NONE, 0, "NEWTRUE"},
-    {0x89, A_FALSE, ARG_NONE, 0, "NEWFALSE"},
+    {'N', A_FIXED, ARG_NONE, NODE_NONE, "NONE"},
+    {0x88, A_FIXED, ARG_NONE, NODE_TRUE, "NEWTRUE"},
+    {0x89, A_FIXED, ARG_NONE, NODE_FALSE, "NEWFALSE"},
     {'J', A_INT, ARG_I4, 0, "BININT"},
     {'K', A_INT, ARG_U1, 0, "BININT1"},
     {'M', A_INT, ARG_U2, 0, "BININT2"},
@@ -74,58 +70,58 @@ static const struct opcode {
     {'X', A_STR, ARG_U4, 0, "BINUNICODE"},
     {0x8c, A_STR, ARG_U1, 0, "SHORT_BINUNICODE"},
     {0x8d, A_STR, ARG_U8, 0, "BINUNICODE8"},
-    {']', A_LIST, ARG_NONE, 0, "EMPTY_LIST"},
-    {'}', A_DICT, ARG_NONE, 0, "EMPTY_DICT"},
-    {')', A_TUPLE_OF, ARG_NONE, 0, "EMPTY_TUPLE"},
-    {0x85, A_TUPLE_OF, ARG_NONE, 1, "TUPLE1"},
-    {0x86, A_TUPLE_OF, ARG_NONE, 2, "TUPLE2"},
-    {0x87, A_TUPLE_OF, ARG_NONE, 3, "TUPLE3"},
-    {'t', A_TUPLE, ARG_NONE, 0, "TUPLE"},
-    {'a', A_APPEND, ARG_NONE, 0, "APPEND"},
-    {'e', A_APPENDS, ARG_NONE, 0, "APPENDS"},
-    {'s', A_SETITEM, ARG_NONE, 0, "SETITEM"},
-    {'u', A_SETITEMS, ARG_NONE, 0, "SETITEMS"},
+    {']', A_EMPTY, ARG_NONE, HRR_PICKLE_LIST, "EMPTY_LIST"},
+    {'}', A_EMPTY, ARG_NONE, HRR_PICKLE_DICT, "EMPTY_DICT"},
+    {')', A_TUPLE, ARG_NONE, 0, "EMPTY_TUPLE"},
+    {0x85, A_TUPLE, ARG_NONE, 1, "TUPLE1"},
+    {0x86, A_TUPLE, ARG_NONE, 2, "TUPLE2"},
+    {0x87, A_TUPLE, ARG_NONE, 3, "TUPLE3"},
+    {'t', A_TUPLE, ARG_NONE, MARKED, "TUPLE"},
+    {'a', A_LIST, ARG_NONE, 1, "APPEND"},
+    {'e', A_LIST, ARG_NONE, MARKED, "APPENDS"},
+    {'s', A_DICT, ARG_NONE, 2, "SETITEM"},
+    {'u', A_DICT, ARG_NONE, MARKED, "SETITEMS"},
     {'q', A_PUT, ARG_U1, 0, "BINPUT"},
     {'r', A_PUT, ARG_U4, 0, "LONG_BINPUT"},
     {0x94, A_MEMOIZE, ARG_NONE, 0, "MEMOIZE"},
     {'h', A_GET, ARG_U1, 0, "BINGET"},
     {'j', A_GET, ARG_U4, 0, "LONG_BINGET"},
-    {'c', REFUSED, 0, 0, "GLOBAL"},
-    {0x93, REFUSED, 0, 0, "STACK_GLOBAL"},
-    {'R', REFUSED, 0, 0, "REDUCE"},
-    {'b', REFUSED, 0, 0, "BUILD"},
-    {'i', REFUSED, 0, 0, "INST"},
-    {'o', REFUSED, 0, 0, "OBJ"},
-    {0x81, REFUSED, 0, 0, "NEWOBJ"},
-    {0x92, REFUSED, 0, 0, "NEWOBJ_EX"},
-    {0x82, REFUSED, 0, 0, "EXT1"},
-    {0x83, REFUSED, 0, 0, "EXT2"},
-    {0x84, REFUSED, 0, 0, "EXT4"},
-    {'P', REFUSED, 0, 0, "PERSID"},
-    {'Q', REFUSED, 0, 0, "BINPERSID"},
-    {'B', REFUSED, 0, 0, "BINBYTES"},
-    {'C', REFUSED, 0, 0, "SHORT_BINBYTES"},
-    {0x8e, REFUSED, 0, 0, "BINBYTES8"},
-    {0x96, REFUSED, 0, 0, "BYTEARRAY8"},
-    {0x97, REFUSED, 0, 0, "NEXT_BUFFER"},
-    {0x98, REFUSED, 0, 0, "READONLY_BUFFER"},
-    {0x8f, REFUSED, 0, 0, "EMPTY_SET"},
-    {0x90, REFUSED, 0, 0, "ADDITEMS"},
-    {0x91, REFUSED, 0, 0, "FROZENSET"},
-    {'0', REFUSED, 0, 0, "POP"},
-    {'1', REFUSED, 0, 0, "POP_MARK"},
-    {'2', REFUSED, 0, 0, "DUP"},
-    {'I', REFUSED, 0, 0, "INT"},
-    {'L', REFUSED, 0, 0, "LONG"},
-    {'F', REFUSED, 0, 0, "FLOAT"},
-    {'S', REFUSED, 0, 0, "STRING"},
-    {'T', REFUSED, 0, 0, "BINSTRING"},
-    {'U', REFUSED, 0, 0, "SHORT_BINSTRING"},
-    {'V', REFUSED, 0, 0, "UNICODE"},
-    {'l', REFUSED, 0, 0, "LIST"},
-    {'d', REFUSED, 0, 0, "DICT"},
-    {'p', REFUSED, 0, 0, "PUT"},
-    {'g', REFUSED, 0, 0, "GET"},
+    NO('c', "GLOBAL"),
+    NO(0x93, "STACK_GLOBAL"),
+    NO('R', "REDUCE"),
+    NO('b', "BUILD"),
+    NO('i', "INST"),
+    NO('o', "OBJ"),
+    NO(0x81, "NEWOBJ"),
+    NO(0x92, "NEWOBJ_EX"),
+    NO(0x82, "EXT1"),
+    NO(0x83, "EXT2"),
+    NO(0x84, "EXT4"),
+    NO('P', "PERSID"),
+    NO('Q', "BINPERSID"),
+    NO('B', "BINBYTES"),
+    NO('C', "SHORT_BINBYTES"),
+    NO(0x8e, "BINBYTES8"),
+    NO(0x96, "BYTEARRAY8"),
+    NO(0x97, "NEXT_BUFFER"),
+    NO(0x98, "READONLY_BUFFER"),
+    NO(0x8f, "EMPTY_SET"),
+    NO(0x90, "ADDITEMS"),
+    NO(0x91, "FROZENSET"),
+    NO('0', "POP"),
+    NO('1', "POP_MARK"),
+    NO('2', "DUP"),
+    NO('I', "INT"),
+    NO('L', "LONG"),
+    NO('F', "FLOAT"),
+    NO('S', "STRING"),
+    NO('T', "BINSTRING"),
+    NO('U', "SHORT_BINSTRING"),
+    NO('V', "UNICODE"),
+    NO('l', "LIST"),
+    NO('d', "DICT"),
+    NO('p', "PUT"),
+    NO('g', "GET"),
 };
 
 static int bad(struct machine *m, const char *why)
@@ -146,9 +142,9 @@ static struct hrr_pickle_node *nodes(const struct hrr_pickle *p)
 	return (struct hrr_pickle_node *)(void *)p->nodes.data;
 }
 
-static struct cell *cells(const struct hrr_pickle *p)
+static struct hrr_pickle_cell *cells(const struct hrr_pickle *p)
 {
-	return (struct cell *)(void *)p->cells.data;
+	return (struct hrr_pickle_cell *)(void *)p->cells.data;
 }
 
 static uint32_t *words(const struct hrr_buf *b)
@@ -199,7 +195,7 @@ static int fill(struct machine *m, uint32_t node, uint32_t n)
 	uint32_t from = n_words(&m->stack) - n;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct cell c = {.value = words(&m->stack)[from + i]};
+		struct hrr_pickle_cell c = {.value = words(&m->stack)[from + i]};
 		uint32_t at = (uint32_t)(m->p->cells.len / sizeof c);
 		if (hrr_buf_add(&m->p->cells, &c, sizeof c) < 0)
 			return no_memory(m);
@@ -328,12 +324,8 @@ static int step(struct machine *m, const struct opcode *op, uint64_t v)
 		return hrr_buf_add(&m->marks, &n, sizeof n) < 0 ? no_memory(m) : 0;
 	case A_STOP:
 		return 0; /* seen to by the loop */
-	case A_NONE:
-		return push(m, NODE_NONE);
-	case A_TRUE:
-		return push(m, NODE_TRUE);
-	case A_FALSE:
-		return push(m, NODE_FALSE);
+	case A_FIXED:
+		return push(m, op->n);
 	case A_INT:
 		x = (struct hrr_pickle_node){
 		    .type = HRR_PICKLE_INT, .v = v, .negative = op->arg == ARG_I4 && v >> 63 != 0};
@@ -352,27 +344,17 @@ static int step(struct machine *m, const struct opcode *op, uint64_t v)
 		    .type = HRR_PICKLE_STR, .len = (uint32_t)v, .v = m->at};
 		m->at += v;
 		return push_new(m, &x);
-	case A_LIST:
-		x.type = HRR_PICKLE_LIST;
-		return push_new(m, &x);
-	case A_DICT:
-		x.type = HRR_PICKLE_DICT;
+	case A_EMPTY:
+		x.type = op->n;
 		return push_new(m, &x);
 	case A_TUPLE:
-		rc = pop_mark(m, &n);
-		return rc < 0 ? rc : make_tuple(m, n);
-	case A_TUPLE_OF:
-		return make_tuple(m, op->n);
-	case A_APPEND:
-		return add_items(m, 1, HRR_PICKLE_LIST);
-	case A_SETITEM:
-		return add_items(m, 2, HRR_PICKLE_DICT);
-	case A_APPENDS:
-		rc = pop_mark(m, &n);
-		return rc < 0 ? rc : add_items(m, n, HRR_PICKLE_LIST);
-	case A_SETITEMS:
-		rc = pop_mark(m, &n);
-		return rc < 0 ? rc : add_items(m, n, HRR_PICKLE_DICT);
+	case A_LIST:
+	case A_DICT:
+		n = op->n;
+		rc = n == MARKED ? pop_mark(m, &n) : 0;
+		if (rc < 0 || op->action == A_TUPLE)
+			return rc < 0 ? rc : make_tuple(m, n);
+		return add_items(m, n, op->action == A_LIST ? HRR_PICKLE_LIST : HRR_PICKLE_DICT);
 	case A_PUT:
 		return put(m, v);
 	case A_MEMOIZE:
@@ -425,6 +407,13 @@ static int run(struct machine *m)
 	return hrr_diag_set(m->diag, -EINVAL, "pickle cut short: no STOP in its %zu bytes", m->len);
 }
 
+void hrr_pickle_release(struct hrr_pickle *p)
+{
+	hrr_buf_release(&p->nodes);
+	hrr_buf_release(&p->cells);
+	*p = (struct hrr_pickle){0};
+}
+
 int hrr_pickle_read(struct hrr_pickle *p, const void *data, size_t len, struct hrr_diag *diag)
 {
 	static const struct hrr_pickle_node fixed[NODE_FIXED] = {
@@ -432,7 +421,7 @@ int hrr_pickle_read(struct hrr_pickle *p, const void *data, size_t len, struct h
 	    [NODE_TRUE] = {.type = HRR_PICKLE_BOOL, .v = 1},
 	    [NODE_FALSE] = {.type = HRR_PICKLE_BOOL},
 	};
-	static const struct cell no_cell;
+	static const struct hrr_pickle_cell no_cell;
 	struct machine m = {.p = p, .s = data, .len = len, .op = "", .diag = diag};
 
 	*p = (struct hrr_pickle){.data = data, .len = len};
@@ -449,85 +438,4 @@ int hrr_pickle_read(struct hrr_pickle *p, const void *data, size_t len, struct h
 	if (rc < 0)
 		hrr_pickle_release(p);
 	return rc;
-}
-
-/* --- look-ups --- */
-
-void hrr_pickle_release(struct hrr_pickle *p)
-{
-	hrr_buf_release(&p->nodes);
-	hrr_buf_release(&p->cells);
-	*p = (struct hrr_pickle){0};
-}
-
-uint32_t hrr_pickle_count(const struct hrr_pickle *p)
-{
-	return (uint32_t)(p->nodes.len / sizeof(struct hrr_pickle_node));
-}
-
-const struct hrr_pickle_node *hrr_pickle_at(const struct hrr_pickle *p, int node)
-{
-	return &nodes(p)[node];
-}
-
-int hrr_pickle_if(const struct hrr_pickle *p, int node, enum hrr_pickle_type type)
-{
-	return node >= 0 && nodes(p)[node].type == type ? node : -1;
-}
-
-uint32_t hrr_pickle_first(const struct hrr_pickle *p, int node)
-{
-	if (node < 0 || nodes(p)[node].type < HRR_PICKLE_LIST)
-		return 0;
-	return (uint32_t)nodes(p)[node].v;
-}
-
-uint32_t hrr_pickle_next(const struct hrr_pickle *p, uint32_t cell)
-{
-	return cells(p)[cell].next;
-}
-
-int hrr_pickle_item(const struct hrr_pickle *p, uint32_t cell)
-{
-	return (int)cells(p)[cell].value;
-}
-
-const char *hrr_pickle_str(const struct hrr_pickle *p, int node, size_t *ret_len)
-{
-	if (hrr_pickle_if(p, node, HRR_PICKLE_STR) < 0)
-		return NULL;
-	*ret_len = nodes(p)[node].len;
-	return p->data + nodes(p)[node].v;
-}
-
-bool hrr_pickle_is(const struct hrr_pickle *p, int node, const char *text)
-{
-	size_t len;
-	const char *s = hrr_pickle_str(p, node, &len);
-
-	return s != NULL && len == strlen(text) && memcmp(s, text, len) == 0;
-}
-
-int hrr_pickle_get(const struct hrr_pickle *p, int dict, const char *key)
-{
-	int found = -1;
-
-	if (hrr_pickle_if(p, dict, HRR_PICKLE_DICT) < 0)
-		return -1;
-	for (uint32_t c = hrr_pickle_first(p, dict); c != 0; c = hrr_pickle_next(p, c)) {
-		bool is = hrr_pickle_is(p, hrr_pickle_item(p, c), key);
-		c = hrr_pickle_next(p, c);
-		if (is)
-			found = hrr_pickle_item(p, c);
-	}
-	return found;
-}
-
-int hrr_pickle_u64(const struct hrr_pickle *p, int node, uint64_t *ret)
-{
-	if (hrr_pickle_if(p, node, HRR_PICKLE_INT) < 0 || nodes(p)[node].negative ||
-	    nodes(p)[node].wide)
-		return -EINVAL;
-	*ret = nodes(p)[node].v;
-	return 0;
 }

@@ -35,11 +35,15 @@ struct hrr_pickle_node {
 	uint64_t v;    /* int, bool; offset of a string; first and last cell of what holds items */
 };
 
+struct hrr_pickle_cell {      /* an item of what holds items */
+	uint32_t value, next; /* node; cell, 0: the last */
+};
+
 /* Zeroed struct is empty. A failed read leaves it empty, too. */
 struct hrr_pickle {
 	const char *data; /* borrowed; strings are in it */
 	size_t len;
-	struct hrr_buf nodes, cells; /* private to pickle.c */
+	struct hrr_buf nodes, cells; /* of the structures above */
 	uint32_t root;
 };
 
