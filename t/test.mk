@@ -42,7 +42,7 @@ $(UNCHECKED)/libhrr-emu.so: $(call obj,$(filter-out $(UNCHECKED_SRC),$(ISA_SRC))
 	$(call say,LD )$(CC) -shared $(LDFLAGS) -Wl,-soname,libhrr-emu.so -o $@ $^ -lzstd -lz -ldl -lpthread -lm
 	cp -P $(L)/emu/libamdhip64.so* $(@D)/emu
 
-bench: all apps $(BUILD)/t/unit/diff_parts $(UNCHECKED)/libhrr-emu.so
+bench: all apps $(BUILD)/t/unit/diff_parts $(BUILD)/t/unit/emu_replay_cost $(UNCHECKED)/libhrr-emu.so
 	@set -e; found=; for f in t/bench/*.sh; do [ -f "$$f" ] || continue; found=1; \
 		echo "# $$f"; $(T_ENV) sh "$$f"; done; [ "$$found" ] || echo 'bench: nothing in t/bench'
 

@@ -128,7 +128,9 @@ int hrr_mem_reap(struct hrr_replay *r)
 		}
 		*at = m->next;
 		uint64_t seq = m->freed_seq, line = m->freed_line;
-		const char *api = m->how == HRR_FREE_HOST ? "hipHostFree" : "hipFree";
+		const char *api =
+		    hrr_api_table[m->how == HRR_FREE_HOST ? HRR_API_hipHostFree : HRR_API_hipFree]
+			.name;
 		if (mem_free(r, m) < 0)
 			hrr_late_failure(r, api, seq, line);
 	}

@@ -4,8 +4,10 @@
 #include <sys/mman.h>
 
 #include "lib/replay/place.h"
-#include "lib/stream/write.h"
+
+#include "lib/hip/made.h"
 #include "lib/region/timeline.h"
+#include "lib/replay/engine.h"
 
 /* Before HIP starts: which addresses device memory will want, held without access. */
 
@@ -115,65 +117,28 @@ int hrr_place_want(struct hrr_place *p, uint64_t base, uint64_t size)
 	return rc;
 }
 
-static uint64_t arg(const struct hrr_record *rec, const char *name)
-{
-	uint64_t v = 0;
-	int n = hrr_json_get(&rec->json, rec->args, name);
-
-	return n >= 0 && hrr_json_addr(&rec->json, n, &v) == 0 ? v : 0;
-}
-
-static uint64_t mul(uint64_t a, uint64_t b)
-{
-	uint64_t c;
-	return __builtin_mul_overflow(a, b, &c) ? 0 : c;
-}
-
 int hrr_place_scan(struct hrr_place *p, const struct hrr_record *rec)
 {
-	static const struct {
-		const char *api, *ptr, *size;
-	} plain[] = {{"hipMalloc", "ptr", "size"},
-		     {"hipExtMallocWithFlags", "ptr", "sizeBytes"},
-		     {"hipMallocAsync", "dev_ptr", "size"},
-		     {"hipMallocFromPoolAsync", "dev_ptr", "size"},
-		     {"hipMemAddressReserve", "ptr", "size"}};
+	const struct hrr_api_row *row = hrr_record_row(rec);
 	struct hrr_region g;
-	struct hrr_buf tag = {0};
-	int n;
+	struct hrr_made made;
 
 	if (rec->kind == HRR_REC_REGION) {
+		struct hrr_buf tag = {0};
 		int rc = 0;
 		if (hrr_region_read(rec, &g, &tag, NULL) == 0 && g.add && g.segment)
 			rc = hrr_place_want(p, g.base, g.size);
 		hrr_buf_release(&tag);
 		return rc;
 	}
-	if (rec->kind != HRR_REC_CALL || rec->ret >= 0 || rec->args < 0 || rec->api_len < 9 ||
-	    memcmp(rec->api, "hip", 3) != 0 || memmem(rec->api, rec->api_len, "M", 1) == NULL)
+	if (row == NULL || row->gives.kind == HRR_GIVES_NOTHING)
 		return 0;
-	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
-		if (strlen(plain[i].api) == rec->api_len &&
-		    memcmp(plain[i].api, rec->api, rec->api_len) == 0)
-			return hrr_place_want(p, arg(rec, plain[i].ptr), arg(rec, plain[i].size));
-	if (rec->api_len == 14 && memcmp(rec->api, "hipMallocPitch", 14) == 0)
-		return hrr_place_want(p, arg(rec, "ptr"),
-				      mul(arg(rec, "pitch"), arg(rec, "height")));
-	if (rec->api_len == 16 && memcmp(rec->api, "hipMemAllocPitch", 16) == 0)
-		return hrr_place_want(p, arg(rec, "dptr"),
-				      mul(arg(rec, "pitch"), arg(rec, "height")));
-	if (rec->api_len == 11 && memcmp(rec->api, "hipMalloc3D", 11) == 0 &&
-	    (n = hrr_json_get(&rec->json, rec->args, "pitchedDevPtr")) >= 0) {
-		int e = hrr_json_get(&rec->json, rec->args, "extent");
-		struct hrr_record a = *rec, b = *rec;
-		a.args = n;
-		b.args = e;
-		if (e >= 0)
-			return hrr_place_want(
-			    p, arg(&a, "ptr"),
-			    mul(mul(arg(&a, "pitch"), arg(&b, "height")), arg(&b, "depth")));
-	}
-	return 0;
+	/* Those that the engine backs itself; others get what the run time chooses. */
+	hrr_handler *handler = hrr_handler_of((enum hrr_api)(row - hrr_api_table));
+	if ((handler != hrr_do_alloc && handler != hrr_do_vmm) ||
+	    !hrr_record_makes(rec, row, &made) || made.host)
+		return 0;
+	return hrr_place_want(p, made.base, made.size);
 }
 
 struct spans {

@@ -7,17 +7,6 @@
 
 #define LLU(x) ((unsigned long long)(x))
 
-static uint64_t element(const char *name)
-{
-	if (strstr(name, "D16") != NULL && strstr(name, "D2D") == NULL)
-		return 2;
-	if (strstr(name, "D32") != NULL && strstr(name, "D2D") == NULL)
-		return 4;
-	if (strstr(name, "D2D16") != NULL)
-		return 2;
-	return strstr(name, "D2D32") != NULL ? 4 : 1;
-}
-
 static enum hrr_api sibling(enum hrr_api api, bool *ret_spt, bool *ret_wait)
 {
 	*ret_wait = false;
@@ -45,7 +34,7 @@ struct set {
 
 static int read_set(struct hrr_replay *r, struct hrr_event *ev, struct set *s)
 {
-	uint64_t each = element(ev->row->name);
+	uint64_t each = ev->row->unit;
 
 	*s = (struct set){.height = 1, .depth = 1};
 	if (hrr_api_param(ev->api, "pitchedDevPtr", 13) >= 0) {
