@@ -63,26 +63,35 @@ static double rh(uint64_t v)
 
 	return s ? -x : x;
 }
-/* To half, nearest even, by looking for the nearest one. */
+/* To half by looking for the neighbours: MODE's rounding of halves, 0 even, 1 up, 2 down, 3 to 0.
+ */
+static int ref_round16;
 static uint64_t hr(double d)
 {
 	const uint64_t s = signbit(d) ? 0x8000 : 0;
 	const double x = fabs(d);
 	int e;
 	double q, r;
+	bool up;
 
 	if (isnan(d))
 		return 0x7e00;
-	if (x >= 65520)
+	if (isinf(d))
 		return s | 0x7c00;
+	if (x == 0)
+		return s;
 	frexp(x, &e);
 	if (e < -13)
 		e = -13; /* denormal: steps of 2^-24 */
 	q = ldexp(x, 11 - e);
 	r = floor(q);
-	if (q - r > 0.5 || (q - r == 0.5 && fmod(r, 2) != 0))
-		r += 1;
-	x == 0 ? (void)0 : (void)0;
+	up = ref_round16 == 0	? q - r > 0.5 || (q - r == 0.5 && fmod(r, 2) != 0)
+	     : ref_round16 == 1 ? q > r && !s
+	     : ref_round16 == 2 ? q > r && s
+				: false;
+	r += up;
+	if (ldexp(r, e - 11) >= 65536) /* beyond the greatest, which stays when rounding inwards */
+		return s | (ref_round16 == 0 || ref_round16 == (s ? 2 : 1) ? 0x7c00 : 0x7bff);
 	q = ldexp(r, e - 11);
 	if (q == 0)
 		return s;
@@ -312,11 +321,17 @@ F(r_truncf, return fr(truncf(rf(a)));)
 F(r_rndnef, return fr(rintf(rf(a)));)
 F(r_fractf, const float x = rf(a); if (isnan(x) || isinf(x)) return fr(NAN);
   const float r = (float)(x - floorf(x)); return fr(r < 1 ? r : 0x1.fffffep-1f);)
-F(r_sqrtf, return fr((float)sqrtl(rf(a)));)
-F(r_rcpf, return fr((float)(1 / (long double)rf(a)));)
-F(r_rsqf, return rf(a) == 0 ? fr(copysignf(INFINITY, rf(a))) : fr((float)(1 / sqrtl(rf(a))));)
-F(r_expf, return fr((float)exp2l(rf(a)));)
-F(r_logf, return fr((float)log2l(rf(a)));)
+/* the approximating unit knows no denormals */
+static float norm_f(float x)
+{
+	return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x;
+}
+F(r_sqrtf, return fr(norm_f((float)sqrtl(norm_f(rf(a)))));)
+F(r_rcpf, return fr(norm_f((float)(1 / (long double)norm_f(rf(a)))));)
+F(r_rsqf, const float x = norm_f(rf(a));
+  return x == 0 ? fr(copysignf(INFINITY, x)) : fr((float)(1 / sqrtl(x)));)
+F(r_expf, return fr(norm_f((float)exp2l(norm_f(rf(a)))));)
+F(r_logf, return fr(norm_f((float)log2l(norm_f(rf(a)))));)
 F(r_sinf, const float x = rf(a); if (isnan(x) || isinf(x)) return fr(NAN);
   if (fabsf(x) > 256) return 0; const long double t = x - rintl(x); if (fabsl(t) == 0.5L) return 0;
   return fr((float)(x == 0 ? x : sinl(t * 6.283185307179586476925L)));)

@@ -924,6 +924,7 @@ static bool build_dual(struct build *b, const char *text, const char *second)
 	x->dual_run = b->in->run;
 	x->dual_dst = b->in->dv;
 	x->dual_hazard = reads_row(yi, b->in->dv);
+	b->in->flags |= yi->flags & (F_MODE | F_FP32 | F_FP64);
 	if (x->dual_hazard)
 		b->in->dv = ROW_TMP_DUAL * ISA_ROW;
 	b->in->extra = x;

@@ -255,7 +255,9 @@ enum {
 	F_VECTOR = 1u << 6, /* has vector operands (for register indexing) */
 	F_VSRC0 = 1u << 7,
 	F_CMPX = 1u << 8, /* also writes EXEC */
-	F_HI16 = 1u << 9
+	F_HI16 = 1u << 9,
+	F_INT = 1u << 11, /* the result is an integer, though the spec says half */
+	F_MODE = 1u << 10 /* needs other code (valu_mode.c) when MODE is unusual */
 };
 
 struct isa_inst {

@@ -30,6 +30,7 @@
 
 #define IS_FULL (isa_exec(w) == w->full)
 
+#ifndef SAME_VARIANT /* included again in the same variant */
 /* Packs 64 dwords of 0 or ~0 into bits. */
 static inline __attribute__((always_inline, unused)) u64 FN(pack)(const u32 *r, u32 lanes)
 {
@@ -77,3 +78,4 @@ static inline __attribute__((always_inline, unused)) const u32 *FN(lane_mask)(st
 	}
 	return w->mask;
 }
+#endif

@@ -67,7 +67,8 @@ INLINE u32 h2u(u32 h) /* half bits to float bits, exact */
 	const u32 den = f2u(u2f((em << 13) + 0x38800000u) - u2f(0x38800000u));
 	const u32 inf = (em << 13) + 0x70000000u;
 
-	return sign | (em >= 0x7c00u ? inf : em < 0x400u ? den : normal);
+	/* rounding down, 0 is -0 there */
+	return sign | (em >= 0x7c00u ? inf : em < 0x400u ? den & 0x7fffffffu : normal);
 }
 INLINE float h2f(u32 h)
 {
@@ -597,6 +598,11 @@ INLINE float approx_cos(float x)
 	const float r = (float)poly_sin(0.25 - a);
 
 	return x != x || fabsf(x) == INFINITY ? u2f(0xffc00000u) : in ? r : 1.0f;
+}
+/* These take and give no denormals, whatever MODE says (except sin and cos). */
+INLINE float no_den_f32(float x)
+{
+	return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x;
 }
 INLINE float approx_rcp(float x)
 {

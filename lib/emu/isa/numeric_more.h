@@ -174,6 +174,10 @@ INLINE u32 class_f16(u32 a)
 	return class_bits(a >> 15 & 1, m > 0x7c00u, a & 0x200u, m == 0x7c00u, m < 0x400u, !m);
 }
 
+INLINE double widen_f32(u32 a)
+{
+	return (double)u2f(a);
+}
 INLINE u32 fma_f16(u32 a, u32 b, u32 c)
 {
 	/* the product is exact in float, the sum of it in double where it matters */

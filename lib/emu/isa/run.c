@@ -6,6 +6,7 @@
 #endif
 
 #include "lib/emu/isa/internal.h"
+#include "lib/emu/isa/valu_mode.h"
 
 int isa_fail(struct isa_wave *w, const struct isa_inst *in, enum isa_status status, const char *fmt,
 	     ...)
@@ -162,6 +163,48 @@ static int run_indexed(struct isa_wave *w, const struct isa_inst *in)
 	return copy.run(w, &copy);
 }
 
+/* Both halves of a pair. */
+static int run_mode_dual(struct isa_wave *w, const struct isa_inst *in)
+{
+	const struct isa_inst *const y = in->extra->dual;
+	const isa_fn fx = isa_mode_fn(isa_op_at(in->op)), fy = isa_mode_fn(isa_op_at(y->op));
+	struct isa_inst copy, second;
+	struct isa_extra extra = *in->extra;
+
+	memcpy((void *)&copy, (const void *)in, sizeof(copy));
+	memcpy((void *)&second, (const void *)y, sizeof(second));
+	if (fx) {
+		extra.dual_run = extra.dual_run == in->fn ? fx : extra.dual_run;
+		copy.fn = fx;
+	}
+	if (fy) {
+		second.run = y->run == y->fn ? fy : y->run;
+		second.fn = fy;
+	}
+	extra.dual = &second;
+	copy.extra = &extra;
+	return copy.run(w, &copy);
+}
+
+/* An instruction whose function does not do for an unusual MODE: a copy with the one that does. */
+static int run_mode(struct isa_wave *w, const struct isa_inst *in)
+{
+	const isa_fn fn = isa_mode_fn(isa_op_at(in->op));
+	struct isa_inst copy;
+
+	if (in->extra && in->extra->dual)
+		return run_mode_dual(w, in);
+	if (!fn)
+		return in->run(w, in);
+	if (in->run == in->fn)
+		return fn(w, in);
+	memcpy((void *)&copy, (const void *)in, sizeof(copy));
+	copy.fn = fn;
+	if (in->inner == in->fn) /* what counting calls */
+		copy.inner = fn;
+	return copy.run(w, &copy);
+}
+
 /* Straight code under an unusual MODE or with register indexing. */
 static int run_special(struct isa_wave *w, const struct isa_inst **at)
 {
@@ -177,7 +220,10 @@ static int run_special(struct isa_wave *w, const struct isa_inst **at)
 		if (in->flags & (F_FP32 | F_FP64))
 			_mm_setcsr(in->flags & F_FP32 ? csr32 : csr64);
 #endif
-		r = w->gpr_idx ? run_indexed(w, in) : in->run(w, in);
+		if (w->gpr_idx)
+			r = run_indexed(w, in);
+		else
+			r = in->flags & F_MODE ? run_mode(w, in) : in->run(w, in);
 #if defined(__x86_64__)
 		if (in->flags & (F_FP32 | F_FP64))
 			_mm_setcsr(0x1f80);

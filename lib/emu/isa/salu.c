@@ -1,5 +1,5 @@
 /* Scalar instructions and control flow. */
-#include "lib/emu/isa/numeric_more.h"
+#include "lib/emu/isa/numeric_mode.h"
 #include "lib/emu/isa/table.h"
 
 INLINE u32 ctz64(u64 v)
@@ -73,9 +73,22 @@ static u64 sbfe_i64(u64 a, u32 b)
 #define QOLD (*isa_s64(w, in->ds))
 #define SCC (w->s[R_SCC])
 
-#define HA h2f(A & 0xffffu)
-#define HB h2f(B & 0xffffu)
+/* floats, flushed as MODE says */
+#define XA flush_in32(A, 'f', w->mode)
+#define XB flush_in32(B, 'f', w->mode)
+#define FA u2f(XA)
+#define FB u2f(XB)
+#define FC u2f(flush_in32(C, 'f', w->mode))
+#define HXA flush_in32(A & 0xffffu, 'h', w->mode)
+#define HXB flush_in32(B & 0xffffu, 'h', w->mode)
+#define HA h2f(HXA)
+#define HB h2f(HXB)
+#define f2h(f) f2h_to(f, w->mode)
+#define fma_f16(a, b, c) fma_f16_to(a, b, c, w->mode)
 #define SA SU
+#define SI SU
+#define SF(name, spec, archs, expr) SU(name, spec, archs, flush_out32(expr, 'f', w->mode))
+#define SH(name, spec, archs, expr) SU(name, spec, archs, flush_out32(expr, 'h', w->mode))
 #define SU(name, spec, archs, expr)    \
 	FUNC(name)                     \
 	{                              \
@@ -159,6 +172,9 @@ static u64 sbfe_i64(u64 a, u32 b)
 #define SX(name, spec, archs)
 #include "lib/emu/isa/salu.def"
 #undef SA
+#undef SI
+#undef SF
+#undef SH
 #undef SU
 #undef SUZ
 #undef SUC
@@ -524,6 +540,9 @@ FUNC(s_movreld_b64)
 #define ROW(name) op_##name,
 #define SU(name, spec, archs, expr) ROW(name)
 #define SA(name, spec, archs, expr) ROW(name)
+#define SI(name, spec, archs, expr) ROW(name)
+#define SF(name, spec, archs, expr) ROW(name)
+#define SH(name, spec, archs, expr) ROW(name)
 #define SUZ(name, spec, archs, expr) ROW(name)
 #define SUC(name, spec, archs, expr, scc) ROW(name)
 #define SQ(name, spec, archs, expr) ROW(name)

@@ -175,6 +175,9 @@ static void add_salu(void)
 
 #define SU(name, spec, archs, expr) add(#name, spec, 0, archs, cls, n++);
 #define SA(name, spec, archs, expr) add(#name, spec, F_APPROX, archs, cls, n++);
+#define SI(name, spec, archs, expr) add(#name, spec, F_FP32, archs, cls, n++);
+#define SF(name, spec, archs, expr) add(#name, spec, F_FP32, archs, cls, n++);
+#define SH(name, spec, archs, expr) add(#name, spec, F_FP64, archs, cls, n++);
 #define SUZ(name, spec, archs, expr) add(#name, spec, 0, archs, cls, n++);
 #define SUC(name, spec, archs, expr, scc) add(#name, spec, 0, archs, cls, n++);
 #define SQ(name, spec, archs, expr) add(#name, spec, 0, archs, cls, n++);
@@ -189,6 +192,9 @@ static void add_salu(void)
 #define SX(name, spec, archs) add(#name, spec, 0, archs, cls, n++);
 #include "lib/emu/isa/salu.def"
 #undef SA
+#undef SI
+#undef SF
+#undef SH
 #undef SU
 #undef SUZ
 #undef SUC
