@@ -98,7 +98,7 @@ function ctype(    t) { # after role()
 	name[r] = f[1]; if (name[r] in rowno) die("twice: " name[r]); rowno[name[r]] = r
 	sym[r] = name[r]; ret[r] = "error"; typed[r] = 1; nparam[r] = 0
 	cls[r] = "misc"; ver[r] = ""; major[r] = 5; sync[r] = "none"; failc[r] = "reissue"; rel[r] = ""; why[r] = ""; noplay[r] = ""; aside[r] = 0
-	gives[r] = ""; takes[r] = "alloc"; records[r] = ""; varies[r] = ""; unit[r] = 1
+	gives[r] = ""; takes[r] = "alloc"; records[r] = ""; varies[r] = ""; alters[r] = ""; unit[r] = 1
 	id[r] = -1; id3[r] = -1; wire[r] = ""
 	for (i = 2; i <= np; i++) {
 		if (f[i] == "-") { typed[r] = 0; continue }
@@ -120,6 +120,7 @@ function ctype(    t) { # after role()
 		else if (key == "takes") takes[r] = v
 		else if (key == "records") records[r] = v
 		else if (key == "varies") varies[r] = v
+		else if (key == "alters") alters[r] = v
 		else if (key == "unit") unit[r] = v
 		else if (key == "sync") sync[r] = v
 		else if (key == "fail") failc[r] = v
@@ -278,6 +279,20 @@ function param_of(r, p,    k) {
 }
 
 # gives=K:A,S as a struct hrr_gives.
+# One bit per parameter.
+function altered(r,    n, k, p, list, bits) {
+	n = split(alters[r], list, ",")
+	bits = 0
+	for (k = 1; k <= n; k++) {
+		p = param_of(r, list[k])
+		if (pflow[r, p + 1] == "OUT" || !(pkind[r, p + 1] in ishandle)) {
+			print "hip.api: " name[r] ": no handle it is given: " list[k] > "/dev/stderr"
+			exit 1
+		}
+		bits += 2 ^ p
+	}
+	return bits
+}
 function gift(r,    c, k, a, s, n, p, i) {
 	if (gives[r] == "") return "{0}"
 	c = index(gives[r], ":"); k = substr(gives[r], 1, c - 1)
@@ -341,9 +356,9 @@ function write_table(    o, r, e, s, i, j, k, n, v, c, at, m, x, ci, ri, kk, eq,
 	print "const struct hrr_api_row hrr_api_table[HRR_API_COUNT] = {" > o
 	for (r = 1; r <= nrow; r++) {
 		ri = rel[r] == "*" ? -2 : param_of(r, rel[r])
-		printf "\t[HRR_API_%s] = {\"%s\", \"%s\", %s, %d, HRR_RET_%s, HRR_CLASS_%s, HRR_SYNC_%s, HRR_FAIL_%s, %d, HRR_GIVES_%s, %d, %d, %d, %d, %s, %s, %s, %s, %s},\n", name[r], name[r], sym[r], \
+		printf "\t[HRR_API_%s] = {\"%s\", \"%s\", %s, %d, HRR_RET_%s, HRR_CLASS_%s, HRR_SYNC_%s, HRR_FAIL_%s, %d, HRR_GIVES_%s, %d, %d, %d, %d, %d, %s, %s, %s, %s, %s},\n", name[r], name[r], sym[r], \
 			(nparam[r] ? "params_" name[r] : "NULL"), nparam[r], toupper(ret[r]), toupper(cls[r]), toupper(sync[r]), toupper(failc[r]), ri, toupper(takes[r]), \
-			param_of(r, records[r]), param_of(r, varies[r]), unit[r], major[r], (typed[r] ? "true" : "false"), (aside[r] ? "true" : "false"), gift(r), \
+			param_of(r, records[r]), param_of(r, varies[r]), altered(r), unit[r], major[r], (typed[r] ? "true" : "false"), (aside[r] ? "true" : "false"), gift(r), \
 			(why[r] == "" ? "NULL" : "\"" why[r] "\""), (noplay[r] == "" ? "NULL" : "\"" noplay[r] "\"") > o
 	}
 	print "};\nconst char *const hrr_class_names[HRR_CLASS_COUNT] = {" > o

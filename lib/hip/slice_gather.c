@@ -152,33 +152,15 @@ static bool starts(const struct gather *g, const char *word)
 	return g->rec->api_len >= strlen(word) && memcmp(g->rec->api, word, strlen(word)) == 0;
 }
 
-/* Does a call that is given this handle change what it stands for? */
-static bool writes_handle(const struct gather *g, unsigned type)
+/* Does the call change what a handle of this type stands for? A call nobody knows may. */
+static bool alters(const struct gather *g, unsigned type)
 {
-	switch (type) {
-	case HRR_H_EVENT:
-		return starts(g, "hipEventRecord");
-	case HRR_H_STREAM:
-		return starts(g, "hipStreamWait") || starts(g, "hipStreamWrite") ||
-		       starts(g, "hipStreamSet") || starts(g, "hipStreamAttach") ||
-		       starts(g, "hipStreamUpdate");
-	case HRR_H_GRAPH:
-		return starts(g, "hipGraphAdd") || starts(g, "hipGraphRemove") ||
-		       starts(g, "hipGraphRetain");
-	case HRR_H_NODE:
-		return name_has(g, "Set") || starts(g, "hipGraphAddDep") ||
-		       starts(g, "hipGraphRemove");
-	case HRR_H_EXEC:
-		return name_has(g, "ExecUpdate") || name_has(g, "Set") ||
-		       starts(g, "hipGraphUpload");
-	case HRR_H_FUNCTION:
-	case HRR_H_POOL:
-	case HRR_H_ARRAY:
-	case HRR_H_MIPMAP:
-		return name_has(g, "Set") || starts(g, "hipMemcpy") || starts(g, "hipDrvMemcpy");
-	default:
-		return false;
-	}
+	if (g->row == NULL)
+		return true;
+	for (int i = 0; i < g->row->n_params; i++)
+		if ((g->row->alters >> i & 1) != 0 && g->row->params[i].handle == type)
+			return true;
+	return false;
 }
 
 static bool is_graph_thing(unsigned type)
@@ -224,12 +206,13 @@ static void use_addresses(struct gather *g, int node, bool writes)
 		    hrr_json_addr(j, i, &v) == 0) {
 			use(g, memory(g, v), writes);
 			for (unsigned type = 1; type < HRR_H_COUNT; type++)
-				use(g, handle(g, type, v), writes_handle(g, type));
+				use(g, handle(g, type, v), alters(g, type));
 		}
 }
 
-static void parameter(struct gather *g, const struct hrr_param *p, int node)
+static void parameter(struct gather *g, int at, int node)
 {
+	const struct hrr_param *p = &g->row->params[at];
 	const struct hrr_json *j = &g->rec->json;
 	bool reads = strncmp(p->name, "src", 3) == 0;
 	uint64_t v;
@@ -242,7 +225,7 @@ static void parameter(struct gather *g, const struct hrr_param *p, int node)
 	}
 	for (int i = node; i < (int)j->nodes[node].next; i++)
 		if (hrr_json_addr(j, i, &v) == 0 && v != 0)
-			use(g, handle(g, p->handle, v), writes_handle(g, p->handle));
+			use(g, handle(g, p->handle, v), (g->row->alters >> at & 1) != 0);
 }
 
 static void kernel(struct gather *g)
@@ -408,7 +391,7 @@ static void arguments(struct gather *g)
 			use_addresses(g, i + 1, true);
 		else {
 			g->releasing = p == g->row->release;
-			parameter(g, &g->row->params[p], i + 1);
+			parameter(g, p, i + 1);
 			g->releasing = false;
 		}
 	}

@@ -136,12 +136,13 @@ struct hrr_api_row {
 	const char *name, *symbol;
 	const struct hrr_param *params;
 	uint8_t n_params, ret, cls, sync, fail;
-	int8_t release; /* parameter released; -1 none, -2 everything */
-	uint8_t takes;	/* an address released: of what; HRR_GIVES_... */
-	int8_t records; /* event whose earlier place is forgotten, or -1 */
-	int8_t varies;	/* result that is the machine's and not the program's, or -1 */
-	uint8_t unit;	/* bytes that each of its count counts */
-	uint8_t major;	/* first HIP major that has it */
+	int8_t release;	 /* parameter released; -1 none, -2 everything */
+	uint8_t takes;	 /* an address released: of what; HRR_GIVES_... */
+	int8_t records;	 /* event whose earlier place is forgotten, or -1 */
+	int8_t varies;	 /* result that is the machine's and not the program's, or -1 */
+	uint16_t alters; /* bit per parameter: handles whose meaning it changes */
+	uint8_t unit;	 /* bytes that each of its count counts */
+	uint8_t major;	 /* first HIP major that has it */
 	bool typed;
 	bool aside; /* not recorded, and nothing is missing without it */
 	struct hrr_gives gives;
