@@ -57,7 +57,7 @@ static uint64_t rnd64(void)
 }
 
 /* The n-th value for an operand of this type (letters of isa_ops.c). */
-static uint64_t value(char type, unsigned n)
+static inline uint64_t value(char type, unsigned n)
 {
 	switch (type) {
 	case 'd':
