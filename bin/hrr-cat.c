@@ -568,6 +568,7 @@ int main(int argc, char **argv)
 	}
 
 	const struct hrr_view_options view = {.to = UINT64_MAX,
+					      .mask = isatty(STDOUT_FILENO) == 1,
 					      .demangle = names ? demangle : NULL};
 	if (mode == OPT_INFO && (c.info = hrr_info_new()) == NULL)
 		tool_no_memory();

@@ -83,6 +83,19 @@ setup() {
 	out_has ',"a""b,c",'
 }
 
+@test "cat --csv: as it is in a pipe, masked on a terminal" {
+	need_cmd script
+	{
+		head -n 1 $S/events.jsonl
+		echo '{"seq":1,"t":0,"dur":0,"tid":1,"api":"hipLaunchKernel","args":{},"kernel":{"name":"k\u001b[2J","grid":[1,1,1],"block":[1,1,1],"lds":0,"args":[]}}'
+	} >esc.jsonl
+	run_sep hrr-cat --csv esc.jsonl
+	out_has $'k\x1b[2J'
+	run_sep script -qec 'hrr-cat --csv esc.jsonl' /dev/null
+	out_has 'k\x1b[2J'
+	out_lacks $'\x1b[2J'
+}
+
 @test "cat --timeline: JSON with threads, streams, kernels and copies" {
 	run_sep hrr-cat --timeline small
 	status_is 0

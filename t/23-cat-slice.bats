@@ -63,6 +63,24 @@ slice_is() { # EXPR SEQS
 	slice_is seq=4 '1 4 11 '
 }
 
+@test "slice: what was captured into a graph that was there belongs to it" {
+	{
+		header
+		line hipMalloc '"ptr":"0x7f0100","size":16'                                                    # 1
+		line hipMalloc '"ptr":"0x7f0200","size":16'                                                    # 2
+		line hipStreamCreate '"stream":"0x51"'                                                         # 3
+		line hipGraphCreate '"pGraph":"0x61","flags":0'                                                # 4
+		line hipMemset '"dst":"0x7f0200","value":0,"sizeBytes":16'                                     # 5
+		line hipStreamBeginCaptureToGraph '"stream":"0x51","graph":"0x61","dependencies":null,"numDependencies":0,"mode":"hipStreamCaptureModeGlobal"' # 6
+		line hipMemsetAsync '"dst":"0x7f0100","value":7,"sizeBytes":16,"stream":"0x51"'                # 7
+		line hipStreamEndCapture '"stream":"0x51","pGraph":"0x61"'                                     # 8
+		line hipGraphInstantiate '"pGraphExec":"0x71","graph":"0x61","flags":0'                        # 9
+		line hipGraphLaunch '"graphExec":"0x71","stream":"0x51"'                                       # 10
+		line hipMemcpy '"dst":"0x1000","src":"0x7f0100","sizeBytes":16' '"dir":"d2h"'                  # 11
+	} >s
+	slice_is seq=11 '1 3 4 6 7 8 9 10 11 '
+}
+
 @test "slice: a base that comes again is another life" {
 	{
 		header

@@ -327,12 +327,16 @@ static void create(struct gather *g, const struct hrr_param *p, int node)
 	if (p->kind != HRR_K_HANDLE)
 		return;
 	/* A handle that is given out again while it lives: a question, not a making. */
-	uint32_t live = handle(g, p->handle, v);
-	if (live != NOBODY && slice_objects(s)[live].releaser == NOBODY) {
-		use(g, live, false);
-		return;
+	uint32_t live = handle(g, p->handle, v), fresh = live;
+	bool captured = starts(g, "hipStreamEndCapture") && g->w->captures > 0;
+	bool lives = live != NOBODY && slice_objects(s)[live].releaser == NOBODY;
+	if (lives) {
+		use(g, live, captured); /* captured into a graph that was there */
+		if (!captured)
+			return;
+	} else {
+		fresh = new_handle(g, p->handle, v);
 	}
-	uint32_t fresh = new_handle(g, p->handle, v);
 	if (fresh != NOBODY && p->handle == HRR_H_MODULE && g->rec->blobs >= 0)
 		touch(g, fresh, variables(g, hrr_json_get(j, g->rec->blobs, "image")));
 	if (fresh == NOBODY || !is_graph_thing(p->handle))
@@ -344,7 +348,7 @@ static void create(struct gather *g, const struct hrr_param *p, int node)
 		if (slice_objects(s)[object].memory || slice_objects(s)[object].variables)
 			touch(g, fresh, object);
 	}
-	if (starts(g, "hipStreamEndCapture") && g->w->captures > 0) {
+	if (captured) {
 		g->w->captures--;
 		for (uint32_t k = g->w->capture_from; k < g->call; k++) {
 			const struct slice_call *in = &slice_calls(s)[k];

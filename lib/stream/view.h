@@ -19,6 +19,7 @@ struct hrr_view_options {
 	/* Name of a kernel for people, appended to b; NULL: as in the stream. */
 	int (*demangle)(void *self, const char *name, size_t len, struct hrr_buf *b);
 	void *self;
+	bool mask; /* csv: for a terminal, control characters are masked */
 };
 
 struct hrr_view;

@@ -24,7 +24,22 @@ static int field(struct hrr_buf *b, const char *s, size_t len)
 	return bad;
 }
 
-static int node_field(struct hrr_buf *b, const struct hrr_json *j, int node)
+/* A text of the stream; on a terminal its control characters are masked. */
+static int text_field(const struct hrr_view *v, struct hrr_buf *b, const char *s, size_t len)
+{
+	struct hrr_buf text = {0};
+
+	if (!v->opt.mask)
+		return field(b, s, len);
+	int bad = len > SIZE_MAX / 8 ? -ENOMEM : hrr_buf_reserve(&text, 4 * len + 8);
+	if (bad == 0)
+		bad = field(b, text.data, hrr_mask(text.data, 4 * len + 8, s, len));
+	hrr_buf_release(&text);
+	return bad;
+}
+
+static int node_field(const struct hrr_view *v, struct hrr_buf *b, const struct hrr_json *j,
+		      int node)
 {
 	struct hrr_buf text = {0};
 	int bad = 0;
@@ -32,9 +47,9 @@ static int node_field(struct hrr_buf *b, const struct hrr_json *j, int node)
 	if (node < 0)
 		return 0;
 	if (hrr_json_str(j, node, &text) == 0)
-		bad = field(b, text.data, text.len);
+		bad = text_field(v, b, text.data, text.len);
 	else
-		bad = field(b, j->text + j->nodes[node].off, j->nodes[node].len);
+		bad = text_field(v, b, j->text + j->nodes[node].off, j->nodes[node].len);
 	hrr_buf_release(&text);
 	return bad;
 }
@@ -63,28 +78,28 @@ int hrr_view_csv(struct hrr_view *v, const struct hrr_record *rec, struct hrr_bu
 		bad |= hrr_buf_addu(b, rec->dur);
 	bad |= hrr_buf_addf(b, ",%llu,", (unsigned long long)rec->tid);
 	if (call)
-		bad |= field(b, rec->api, rec->api_len);
+		bad |= text_field(v, b, rec->api, rec->api_len);
 	bad |= hrr_buf_addc(b, ',');
-	bad |= node_field(b, j, rec->ret);
+	bad |= node_field(v, b, j, rec->ret);
 	bad |= hrr_buf_addc(b, ',');
-	bad |= node_field(b, j, hrr_json_get(j, rec->args, "stream"));
+	bad |= node_field(v, b, j, hrr_json_get(j, rec->args, "stream"));
 	bad |= hrr_buf_addc(b, ',');
 	if (hrr_record_size(rec, &size))
 		bad |= hrr_buf_addu(b, size);
 	bad |= hrr_buf_addc(b, ',');
-	bad |= node_field(b, j, rec->dir);
+	bad |= node_field(v, b, j, rec->dir);
 	bad |= hrr_buf_addc(b, ',');
 	if (hrr_view_kernel(v, rec))
-		bad |= field(b, v->name.data, v->name.len);
+		bad |= text_field(v, b, v->name.data, v->name.len);
 	bad |= hrr_buf_addc(b, ',');
-	bad |= node_field(b, j, hrr_json_get(j, rec->kernel, "grid"));
+	bad |= node_field(v, b, j, hrr_json_get(j, rec->kernel, "grid"));
 	bad |= hrr_buf_addc(b, ',');
-	bad |= node_field(b, j, hrr_json_get(j, rec->kernel, "block"));
+	bad |= node_field(v, b, j, hrr_json_get(j, rec->kernel, "block"));
 	bad |= hrr_buf_addc(b, ',');
 	if (!call) {
-		bad |= node_field(b, j, hrr_json_get(j, 0, "addr"));
+		bad |= node_field(v, b, j, hrr_json_get(j, 0, "addr"));
 		bad |= hrr_buf_addc(b, ',');
-		bad |= node_field(b, j, hrr_json_get(j, 0, "blob"));
+		bad |= node_field(v, b, j, hrr_json_get(j, 0, "blob"));
 	} else {
 		bad |= hrr_buf_addc(b, ',');
 	}
