@@ -4,7 +4,7 @@
 set -eu
 : "${BUILD:=build/gcc}"
 export BUILD
-for t in isa isa_ops isa_modes isa_memory isa_state isa_more isa_lanes; do
+for t in isa isa_ops isa_modes isa_memory isa_state isa_matrix isa_more isa_lanes; do
 	"$BUILD/t/unit/$t" >/dev/null 2>&1 || echo "coverage: $t failed" >&2
 done
 "$BUILD/t/unit/isa_coverage" "${1:-print}"

@@ -30,8 +30,8 @@ static void read_met(const char *test)
 
 static int print_coverage(bool missing)
 {
-	static const char *const tests[] = {"isa",	 "isa_ops",  "isa_modes", "isa_memory",
-					    "isa_state", "isa_more", "isa_lanes"};
+	static const char *const tests[] = {"isa",	 "isa_ops",    "isa_modes", "isa_memory",
+					    "isa_state", "isa_matrix", "isa_more",  "isa_lanes"};
 
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
 		read_met(tests[i]);
