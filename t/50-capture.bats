@@ -141,6 +141,21 @@ pick() { jq -r "$1"; }
 	[ "$(wc -l <err)" -eq 1 ]
 }
 
+@test "capture: hrr-capture gives back all memory and reads none that is not its own" {
+	need_cmd valgrind
+	[ -z "${HRR_T_ASAN:-}" ] || skip "valgrind and a sanitizer do not go together"
+	local how
+	for how in "-- $STUB/calls copies 3 100000" "--only dir=d2h -- $STUB/calls pinned 1" \
+		"--window 0.1 -- $STUB/calls fork" "-- true" "-- nosuchcommand"; do
+		rm -rf a.hrr
+		# shellcheck disable=SC2086
+		run_sep valgrind -q --leak-check=full --error-exitcode=99 \
+			--show-leak-kinds=definite,indirect,possible --errors-for-leak-kinds=definite,indirect,possible \
+			"$BUILD/bin/hrr-capture" -q -o a.hrr $how
+		[ "$status" -ne 99 ] || saw "$how"
+	done
+}
+
 @test "capture: a limit on the size of files is no signal for the program" {
 	run_sep bash -c "ulimit -f 100; hrr-capture -o a.hrr -- '$STUB/calls' small 100"
 	status_is 0
@@ -400,13 +415,11 @@ calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.call
 @test "capture: --recover goes on with --only" {
 	hrr-capture -q --only dir=d2h -o a.hrr -- "$STUB/calls" copies 100000 100 &
 	local c=$! i
-	for i in $(seq 200); do
-		grep -q '"seq"' a.hrr/pid-*/events.jsonl 2>/dev/null && break
+	until grep -q '"seq"' a.hrr/pid-*/events.jsonl 2>/dev/null; do
 		sleep 0.05
 	done
 	kill -9 "$c"
-	for i in $(seq 200); do # the program runs on, and ends
-		pgrep -f "^$STUB/calls copies 100000 100" >/dev/null || break
+	while pgrep -f "^$STUB/calls copies 100000 100" >/dev/null; do # the program runs on, and ends
 		sleep 0.05
 	done
 	run_sep hrr-capture -q --recover a.hrr

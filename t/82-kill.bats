@@ -20,12 +20,12 @@ events() { cat "$1"/pid-*/events.jsonl; }
 
 # kill_once ARCHIVE LOG CAPTURE-PID SECONDS: kills the program SECONDS after its first logged call.
 kill_once() {
-	local pid='' i
-	for i in $(seq 500); do
+	local pid='*'
+	until [ -s "$2" ] && [ "$pid" != '*' ]; do
+		kill -0 "$3" || return 1
+		sleep 0.02
 		pid=$(echo "$1"/pid-*)
 		pid=${pid##*pid-}
-		[ -s "$2" ] && [ "$pid" != '*' ] && break
-		sleep 0.02
 	done
 	sleep "$4"
 	kill -9 "$pid"
@@ -144,7 +144,7 @@ copies_are_there() {
 	n=$(events a.hrr | grep -c '"seq"')
 	[ "$n" -gt 0 ]
 	[ "$(jq -r .state a.hrr/manifest.json)" = running ]
-	for i in $(seq 100); do [ -e code ] && break; sleep 0.1; done
+	until [ -e code ]; do sleep 0.05; done
 	[ "$(cat code)" = 0 ]
 	run_sep hrr-capture --recover a.hrr
 	status_is 0
@@ -166,7 +166,7 @@ copies_are_there() {
 	sleep 0.3
 	kill -9 $pid
 	wait $pid || true
-	for i in $(seq 100); do [ -e code ] && break; sleep 0.1; done
+	until [ -e code ]; do sleep 0.05; done
 	[ "$(cat code)" = 0 ]
 	run_sep hrr-capture --recover a.hrr
 	status_is 0

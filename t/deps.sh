@@ -7,7 +7,7 @@ build='gcc make libc6-dev binutils libjansson-dev libxxhash-dev libzstd-dev zlib
 emu='llvm-19-dev'
 hip='hipcc libamdhip64-dev libhsa-runtime-dev rocm-device-libs libstdc++-12-dev'
 kernels='clang-19 lld-19'
-tests='perl python3 time bats jq xxd xxhash zstd xz-utils mandoc patch procps git'
+tests='perl python3 time bats jq xxd xxhash zstd xz-utils mandoc patch procps valgrind git'
 lint='clang clang-format clang-tidy shellcheck'
 # Only in newer suites, or what t/bench compares with; who wants them says so when they are missing.
 optional='oclgrind clang-22 lld-22 llvm-22-dev'

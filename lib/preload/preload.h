@@ -101,8 +101,8 @@ void hrr_thread_forget(void);		      /* rings of the parent, in a forked child *
 /* Path of a file of this process into path (4096 bytes): "…/pI" and suffix. */
 void hrr_process_path(char *path, const char *kind, uint32_t n);
 uint64_t hrr_now(void); /* CLOCK_MONOTONIC, ns */
-/* Around making and writing our files: over the program's own limit of file size (RLIMIT_FSIZE) they
- * fail, and no signal reaches the program. */
+/* Around making and writing our files: over the program's own limit of file size (RLIMIT_FSIZE)
+ * they fail, and no signal reaches the program. */
 void hrr_files_begin(sigset_t *old);
 void hrr_files_end(const sigset_t *old);
 /* Copy n bytes from memory that may not be there. False: it was not. */
