@@ -134,7 +134,7 @@ static void one_launch(struct slots *s, unsigned rows)
 
 static void test_arch(const char *arch, const char *clang)
 {
-	unsigned mask_slot[MASKS][2], idle[N_NOTHING], load[5], taken = 0;
+	unsigned refused[2], mask_slot[MASKS][2], idle[N_NOTHING], load[5], taken = 0;
 	struct slots s;
 	char text[300];
 
@@ -169,6 +169,13 @@ static void test_arch(const char *arch, const char *clang)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 "s_mov_b32 s24, s40\ns_mov_b32 s25, s%d", last);
 		load[k] = slots_add(&s, text);
+	}
+	for (int k = 0; k < 2; k++) { /* descriptors that lay lanes out in other ways */
+		snprintf(text, sizeof(text),
+			 SRD "s_bitset1_b32 s%d, %d\nbuffer_load_%s v8, v11, s[36:39], %s offen",
+			 k ? 39 : 37, k ? 23 : 31, late ? "b32" : "dword",
+			 s.gen == 12 ? "null" : "0");
+		refused[k] = slots_add(&s, text);
 	}
 	if (!slots_build(&s, "state", clang)) {
 		slots_release(&s);
@@ -240,6 +247,13 @@ static void test_arch(const char *arch, const char *clang)
 			bad += slot_out[r][0].sdst != ((uint64_t)last << 32 | first);
 		}
 		is(bad, 0, "%s: what it read", arch);
+	}
+	for (int k = 0; k < 2; k++) {
+		one_launch(&s, 1);
+		slot_ctl[0].exec = all;
+		ok(!slots_run(&s, refused[k], 1, 0x3f0) && s.fx.report.status == ISA_UNIMPLEMENTED,
+		   "%s refuses a %s buffer: %s", arch, k ? "lane-numbered" : "swizzled",
+		   s.fx.report.what);
 	}
 	slots_release(&s);
 }
