@@ -61,11 +61,11 @@ SHARED := $(if $(PRELOAD_SRC),$(L)/libhrr-preload.so) \
 	$(if $(wildcard lib/preload/audit.c),$(L)/libhrr-audit.so) \
 	$(if $(and $(RUNTIME_SRC),$(ISA_SRC)),$(L)/libhrr-emu.so $(STANDINS))
 
-.PHONY: all demo deps test check-asan check-faults fault lint bench install uninstall clean help units apps man isa-coverage fuzz
+.PHONY: all demo deps test check-asan check-faults check-tsan check-valgrind fault lint bench install uninstall clean help units apps man isa-coverage fuzz
 all: $(LIB) $(PROGS:%=$(BUILD)/bin/%) $(SHARED) $(COMPLETIONS)
 
 help:
-	@echo 'targets: deps demo all test check-asan check-faults fault lint bench fuzz isa-coverage install uninstall clean'
+	@echo 'targets: deps demo all test check-asan check-faults check-tsan check-valgrind tsan-tests fault lint bench fuzz isa-coverage install uninstall clean'
 	@echo 'settings: CONFIG=gcc|clang|asan|tsan BUILD=DIR PREFIX=DIR DESTDIR=DIR DEVICE=emu|rocm V=1'
 
 deps:

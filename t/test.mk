@@ -14,6 +14,21 @@ test: all units apps
 check-asan:
 	@$(MAKE) --no-print-directory CONFIG=asan BUILD=build/asan test
 
+# Unit tests under valgrind; the interpreter and the limits of JSON and pickles take too long there.
+VALGRIND_UNITS := $(filter-out isa% emu% base_json torch%,$(UNITS))
+check-valgrind: all units
+	@$(T_ENV) prove -j$(JOBS) -e 'valgrind -q --error-exitcode=99 --suppressions=t/valgrind.supp' \
+		$(VALGRIND_UNITS:%=$(BUILD)/t/unit/%)
+
+# The CPU run time, and recording with many threads, under ThreadSanitizer.
+check-tsan:
+	@$(MAKE) --no-print-directory CONFIG=tsan BUILD=build/tsan tsan-tests
+TSAN_UNITS := emu_async emu_late emu_graph emu_memory emu_launch collect_order store_blob
+tsan-tests: all $(TSAN_UNITS:%=$(BUILD)/t/unit/%)
+	@$(T_ENV) TSAN_OPTIONS="exitcode=99 suppressions=$(CURDIR)/t/tsan.supp" \
+		prove -j$(JOBS) $(TSAN_UNITS:%=$(BUILD)/t/unit/%)
+	@$(T_ENV) HRR_T_TSAN="$$($(lastword $(CC)) -print-file-name=libtsan.so)" sh t/tsan.sh
+
 # Every call of the system in every program fails once. `make check-faults FAULTS_CASES="cat_o play_r"`.
 check-faults: all
 	@$(T_ENV) bash t/faults.sh $(FAULTS_CASES)

@@ -28,7 +28,7 @@ struct extent {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hrr_arena *shared;
-static bool none;	     /* there cannot be one */
+static _Atomic bool none;    /* there cannot be one */
 static uint64_t size, ready; /* bytes of data; of them with pages */
 static struct extent extents[HRR_ARENA_SLOTS];
 static uint32_t n_extents, last_slot;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -12,8 +13,11 @@
  * program without HIP stays without.
  */
 void *hrr_real[HRR_API_COUNT];
-static uint64_t text_from, text_to; /* of the HIP library */
-static char runtime_path[4096];
+struct runtime {
+	uint64_t from, to; /* its text */
+	char path[4096];
+};
+static struct runtime *_Atomic runtime;
 
 static const char *const hip_names[] = {
     "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so",
@@ -48,7 +52,8 @@ void *hrr_resolve_name(const char *name, bool hsa)
 
 static int find_text(struct dl_phdr_info *info, size_t size, void *self)
 {
-	uint64_t pc = (uintptr_t)self, lo = UINT64_MAX, hi = 0;
+	struct runtime *r = self;
+	uint64_t pc = r->from, lo = UINT64_MAX, hi = 0;
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -61,40 +66,60 @@ static int find_text(struct dl_phdr_info *info, size_t size, void *self)
 	}
 	if (pc < lo || pc >= hi)
 		return 0;
-	text_from = lo;
-	text_to = hi;
+	r->from = lo;
+	r->to = hi;
 	return 1;
+}
+
+/*
+ * Of the first call that was found. Threads may come here at once, and none may wait for another:
+ * it may hold the loader's lock. Each finds out by itself, the first to be done is believed.
+ */
+static void note_runtime(void *p)
+{
+	struct runtime *r = calloc(1, sizeof *r), *none = NULL;
+	Dl_info info;
+
+	if (r == NULL)
+		return;
+	r->from = (uintptr_t)p;
+	if (dl_iterate_phdr(find_text, r) == 0)
+		r->from = 0;
+	if (dladdr(p, &info) != 0 && info.dli_fname != NULL)
+		snprintf(r->path, sizeof r->path, "%s", info.dli_fname);
+	if (!atomic_compare_exchange_strong(&runtime, &none, r))
+		free(r);
 }
 
 void *hrr_resolve(enum hrr_api api)
 {
-	static _Atomic int found;
 	void *p = hrr_resolve_name(hrr_api_table[api].symbol, false);
 
+	if (p != NULL && atomic_load_explicit(&runtime, memory_order_acquire) == NULL)
+		note_runtime(p);
+	/* Last: who finds it here asks no more. */
 	__atomic_store_n(&hrr_real[api], p, __ATOMIC_RELEASE);
-	if (p != NULL && atomic_exchange(&found, 1) == 0) {
-		Dl_info info;
-		dl_iterate_phdr(find_text, p);
-		if (dladdr(p, &info) != 0 && info.dli_fname != NULL)
-			snprintf(runtime_path, sizeof runtime_path, "%s", info.dli_fname);
-	}
 	return p;
 }
 
 bool hrr_in_runtime(const void *pc)
 {
-	return (uintptr_t)pc >= text_from && (uintptr_t)pc < text_to;
+	const struct runtime *r = atomic_load_explicit(&runtime, memory_order_acquire);
+
+	return r != NULL && (uintptr_t)pc >= r->from && (uintptr_t)pc < r->to;
 }
 
 const char *hrr_runtime_path(void)
 {
-	return runtime_path;
+	const struct runtime *r = atomic_load_explicit(&runtime, memory_order_acquire);
+
+	return r != NULL ? r->path : "";
 }
 
 /* By the file's name, as libraries of one ROCm carry it; the version call would be one of ours. */
 int hrr_runtime_major(void)
 {
-	const char *so = strstr(runtime_path, ".so.");
+	const char *so = strstr(hrr_runtime_path(), ".so.");
 
 	return so != NULL && so[4] >= '5' && so[4] <= '7' ? so[4] - '0' : 5;
 }
