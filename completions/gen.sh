@@ -35,6 +35,7 @@ done
 	echo 'local -a calls families options commands'
 	echo "calls=($names)"
 	echo "families=($families@launch @sync)"
+	# shellcheck disable=SC2016 # of zsh
 	echo 'case $service in'
 	for p in "$tmp"/hrr-*; do
 		echo "${p##*/})"

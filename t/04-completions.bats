@@ -57,7 +57,7 @@ options_of() {
 	touch data.txt
 	[ "$(complete_in_bash hrr-capture -o a.hrr -- cat dat)" = data.txt ]
 	complete_in_bash hrr-capture -o a.hrr -- mkdi | grep -qx mkdir
-	! complete_in_bash hrr-capture -o a.hrr -- cat - | grep -q strict
+	[ -z "$(complete_in_bash hrr-capture -o a.hrr -- cat - | grep strict)" ]
 	complete_in_bash hrr-capture -o a.hrr --st | grep -qx -e --strict
 }
 

@@ -10,7 +10,7 @@ kernels='clang-19 lld-19'
 tests='perl python3 time bats jq xxd xxhash zstd xz-utils mandoc patch procps valgrind git'
 lint='clang clang-format clang-tidy shellcheck'
 # Only in newer suites, or what t/bench compares with; who wants them says so when they are missing.
-optional='oclgrind clang-22 lld-22 llvm-22-dev'
+optional='valgrind zsh oclgrind clang-22 lld-22 llvm-22-dev'
 
 missing() {
 	for p in "$@"; do

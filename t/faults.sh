@@ -270,7 +270,7 @@ regions_torch regions_ls regions_hrrr regions_svg regions_merge play_r play_rule
 
 # What the cases start from.
 mkdir ref
-printf '%s\n' '{"regions":1,"clock":"monotonic","t0":"1"}' '{"add":"segment","t":5,"base":"0x7f0000000000","size":4096}' >side.jsonl
+printf '%s\n' '{"regions":1,"clock":"monotonic","t0":"1"}' '{"region":"add","kind":"segment","t":5,"base":"0x7f0000000000","size":4096}' >side.jsonl
 cp -r one.hrr in && hrr-regions add --kind segment --base 0x7f0000000000 --size 4096 -a in && cp in/pid-26928/regions/added.jsonl added.before
 hrr-play -q -d emu -r results.ref one.hrr
 LD_LIBRARY_PATH=. hrr-capture -q --min-free 0 -o killed.hrr -- sh -c './calls paced 200; echo >ended' & pid=$!

@@ -15,7 +15,7 @@ check-asan:
 	@$(MAKE) --no-print-directory CONFIG=asan BUILD=build/asan test
 
 # Unit tests under valgrind; the interpreter and the limits of JSON and pickles take too long there.
-VALGRIND_UNITS := $(filter-out isa% emu% base_json torch%,$(UNITS))
+VALGRIND_UNITS := $(filter-out isa% emu% base_json hrr_convert torch%,$(UNITS))
 check-valgrind: all units
 	@$(T_ENV) prove -j$(JOBS) -e 'valgrind -q --error-exitcode=99 --suppressions=t/valgrind.supp' \
 		$(VALGRIND_UNITS:%=$(BUILD)/t/unit/%)

@@ -99,8 +99,12 @@ int hrr_report_text(struct hrr_report *r, const struct hrr_diff_event *e,
 {
 	int rc = 0;
 
-	if (r->differ == 1 && !r->opt.list)
-		rc = hrr_buf_addf(&r->buf, "--- %s\n+++ %s\n", r->name[0], r->name[1]);
+	if (r->differ == 1 && !r->opt.list) {
+		char a[4096], b[4096]; /* a name may hold anything */
+		hrr_mask(a, sizeof a, r->name[0], strlen(r->name[0]));
+		hrr_mask(b, sizeof b, r->name[1], strlen(r->name[1]));
+		rc = hrr_buf_addf(&r->buf, "--- %s\n+++ %s\n", a, b);
+	}
 	if (rc == 0 && !r->opt.list)
 		rc = place(r, e);
 	for (size_t i = 0; i < e->n_context && rc == 0 && !r->opt.list; i++)

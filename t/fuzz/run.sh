@@ -37,7 +37,7 @@ obj=$out/$FUZZ_KIND
 # The interpreter takes long to build, and only kernel descriptors want it.
 isa=
 case " ${FUZZ_ONLY:-descriptor} " in
-*' descriptor '*) isa=isa-objects ;;
+*' descriptor '*) isa='isa-objects' ;;
 esac
 # shellcheck disable=SC2086 # a word or none
 env -u MAKEFLAGS -u MFLAGS "$MAKE" --no-print-directory -s -j"$JOBS" CONFIG="fuzz-$FUZZ_KIND" \
@@ -55,7 +55,7 @@ echo "$list" | while read -r name max corpora; do
 	objects=
 	[ "$name" != descriptor ] || objects=$(echo "$obj"/obj/lib/emu/isa/*.o)
 	mkdir -p "$out/$name.corpus"
-	# shellcheck disable=SC2086 # words
+	# shellcheck disable=SC2086,SC2046 # words
 	"$FUZZ_CC" -g -O2 $san -fno-sanitize-recover=undefined -std=c11 -D_GNU_SOURCE -I. \
 		-I"$obj/gen" -o "$bin" "t/fuzz/$name.c" $guard t/fuzz/guard.c t/fuzz/memfile.c $(cat t/fuzz/memfile.ld) \
 		$objects "$obj/lib/libhrr.a" \
@@ -75,9 +75,7 @@ echo "$list" | while read -r name max corpora; do
 		done
 		;;
 	esac
-	for d in "t/data/fuzz/$name"; do
-		[ ! -d "$d" ] || corpora="$corpora $d"
-	done
+	[ ! -d "t/data/fuzz/$name" ] || corpora="$corpora t/data/fuzz/$name"
 	# The limit of malloc is over HRR_BUNDLE_MAX_UNPACKED, which honest heads may ask for.
 	# shellcheck disable=SC2086 # words
 	ASAN_OPTIONS=detect_leaks=${FUZZ_LEAKS:-1}:malloc_context_size=4:quarantine_size_mb=8 \

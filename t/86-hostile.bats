@@ -1,0 +1,83 @@
+# What an archive's makers can do to a terminal, a folder or a reader: nothing. Each program with names
+# that hold escapes, links out of the folder, ids that are paths, and compression without end.
+load helper
+
+ESC=$'\033'
+
+# An archive whose names are hostile: kernels, calls, tags, command, library; and a folder so named.
+hostile() {
+	bad="$1/ev${ESC}[31mil.hrr"
+	cp -r "$ROOT/t/data/fuzz/play/symbols.hrr" "$bad"
+	local e
+	e=$(echo "$bad"/pid-*/events.jsonl)
+	sed -i 's/_Z5applyi/_Z5\\u001b[31m\\u0007apply/g; s/"table"/"ta\\u001b]0;title\\u0007ble"/g; s/"library":"[^"]*"/"library":"\\u001b[2J"/; s/"command":\["/"command":["\\u001b[5m/' "$e"
+	hrr-regions add --kind segment --base 0x7f0000000000 --size 4096 --tag "${ESC}[41mtag" -a "$bad"
+}
+
+# (A table is masked where it goes to a terminal: t/21.)
+# Nothing printed holds an escape or another control character but tab and the ends of lines.
+plain() {
+	run_sep "$@"
+	! LC_ALL=C grep -q $'[\001-\010\013\014\016-\037\177]' "$T/.out" "$T/.err" || saw "control characters reach the terminal: $*"
+}
+
+@test "escapes in an archive and its name are masked by all five programs" {
+	need_emu
+	hostile .
+	plain hrr-cat "$bad"
+	plain hrr-cat --info "$bad"
+	plain hrr-cat --text "$bad"
+	out_has '_Z5\x1b[31m\x07apply'
+	plain hrr-cat --timeline "$bad"
+	plain hrr-cat --info --demangle "$bad"
+	plain hrr-cat -e nothing -o out "$bad/none${ESC}[1m"
+	plain hrr-regions ls "$bad"
+	out_has '\x1b[41mtag'
+	plain hrr-regions check "$bad"
+	plain hrr-regions explain 0x7f0000000008 "$bad"
+	plain hrr-regions lint "$bad"
+	plain hrr-regions map --svg "$bad"
+	plain hrr-diff "$bad" "$ROOT/t/data/fuzz/play/symbols.hrr"
+	plain hrr-diff -j "$bad" "$ROOT/t/data/fuzz/play/symbols.hrr"
+	plain hrr-play -k -d emu "$bad"
+	plain hrr-play -k -d emu -r /dev/stdout "$bad"
+	plain hrr-capture --recover "$bad"
+	plain hrr-capture -o "$bad" -- true
+	plain hrr-capture -d "e${ESC}[1mmu" -- true
+	plain hrr-capture -o b.hrr -- "./no${ESC}[31mne"
+	rm "$bad"/blobs/*/*
+	plain hrr-cat --verify "$bad"
+	plain hrr-play -k -d emu "$bad"
+	head -c 500 "$bad"/pid-*/events.jsonl >"cut$ESC.jsonl"
+	plain hrr-cat --text "cut$ESC.jsonl"
+}
+
+@test "no id names a file outside, and links in a store are not followed" {
+	need_emu
+	cp -r "$ROOT/t/data/fuzz/play/symbols.hrr" a.hrr
+	local b id
+	b=$(find a.hrr/blobs -type f | sort | head -1)
+	id=xxh128:${b##*/}
+	cp "$b" outside
+	rm "$b"
+	ln -s "$T/outside" "$b"
+	run_sep hrr-cat --verify a.hrr
+	status_is 1
+	out_has "$id is damaged"
+	run_sep hrr-cat -o copy.hrr a.hrr
+	status_is 2
+	[ ! -e copy.hrr ]
+	sed -i "s|$id|xxh128:../../../../../../../etc/passwd0|" a.hrr/pid-*/events.jsonl
+	strace=$(hrr-cat -o copy.hrr a.hrr 2>&1 || true)
+	[[ $strace != *root:* ]]
+	[ -z "$(grep -rl 'root:' copy.hrr 2>/dev/null)" ]
+}
+
+@test "decompression is bounded: a line without end is refused in little memory" {
+	head -c 300000000 /dev/zero | tr '\0' a | zstd -q >bomb.zst
+	[ "$(wc -c <bomb.zst)" -lt 1000000 ]
+	run_sep env LC_ALL=C /usr/bin/time -f '%M' hrr-cat bomb.zst
+	status_is 2
+	err_has "line too long"
+	[ "$(tail -1 .err)" -lt 200000 ] || [ -n "${HRR_T_ASAN:-}" ]
+}
