@@ -320,14 +320,14 @@ select_is() { # EXPR SEQS
 # peak FILE LINES ARG...: KiB that hrr-cat ARG... has held once it has printed LINES lines of FILE;
 # its input stays open meanwhile, and it hands on what it has before it waits.
 peak() {
-	local file=$1 lines=$2
+	local file=$1 want=$2
 	shift 2
 	mkfifo in
 	hrr-cat "$@" <in >out 2>/dev/null &
 	local pid=$!
 	exec 9>in
 	cat "$file" >&9
-	until [ "$(wc -l <out)" -ge "$lines" ]; do
+	until [ "$(wc -l <out)" -ge "$want" ]; do
 		kill -0 $pid || return 1
 		sleep 0.05
 	done
