@@ -169,9 +169,15 @@ int regions_extend(struct regions *g)
 		char copy[32] = "";
 		if (own != NULL && n < sizeof copy)
 			memcpy(copy, own, n);
-		if (own != NULL && strtoull(copy, NULL, 10) != t0)
+		uint64_t zero = own != NULL ? strtoull(copy, NULL, 10) : t0;
+		if (own != NULL && zero != t0 &&
+		    hrr_json_is(&rec.json, hrr_json_get(&rec.json, 0, "clock"), "realtime"))
 			tool_die(folder, 0, "cannot extend %s: its clock is not the stream's",
 				 name.data);
+		/* Of one clock, counted from elsewhere. */
+		if (zero > t0 && g->region.t < zero - t0)
+			tool_die(folder, 0, "cannot extend %s: its clock begins later", name.data);
+		g->region.t += t0 - zero;
 		hrr_record_release(&rec);
 	}
 	if (text.len > 0 && text.data[text.len - 1] != '\n') {

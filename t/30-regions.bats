@@ -76,6 +76,19 @@ block 0 0x7f0000000000 8 5600 - first half'
 	status_is 0
 	[ "$(wc -l <$S/regions/added.jsonl)" -eq 3 ]
 	cp $S/regions/pool.jsonl before
+	# The same clock, counted from elsewhere: 1000 ns earlier.
+	run_sep hrr-regions add -a $S -f pool --kind segment --base 0x6000 --size 64 --t 5
+	status_is 0
+	[ "$(sed '$d' $S/regions/pool.jsonl)" = "$(cat before)" ]
+	[ "$(tail -n 1 $S/regions/pool.jsonl)" = '{"region":"add","kind":"segment","device":0,"base":"0x6000","size":64,"t":1005}' ]
+	run_sep hrr-regions ls $S
+	out_has 'segment 0 0x6000 64 5 - -'
+	sed '1s/81233999999000/81234000000900/' before >$S/regions/pool.jsonl
+	run_sep hrr-regions add -a $S -f pool --kind segment --base 0x6000 --size 64 --t 5
+	status_is 2
+	err_is "hrr-regions: $S/regions: cannot extend pool.jsonl: its clock begins later"
+	sed '1s/monotonic/realtime/' before >$S/regions/pool.jsonl
+	cp $S/regions/pool.jsonl before
 	run_sep hrr-regions add -a $S -f pool --kind segment --base 0x6000 --size 64 --t 5
 	status_is 2
 	err_is "hrr-regions: $S/regions: cannot extend pool.jsonl: its clock is not the stream's"
