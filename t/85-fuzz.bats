@@ -41,10 +41,10 @@ answers() {
 	need_prog hrr-play hrr-capture
 	need_apps mapped
 	hrr-capture -q -d emu -o a.hrr -- mapped
-	sed -E 's/("api":"hipHostMalloc","args":\{"ptr":"[^"]*","size":)[0-9]+/\117592186044415/' a.hrr/pid-*/events.jsonl >events
-	run_sep hrr-play -d emu -b a.hrr/blobs events
+	sed -E 's/("api":"hipHostMalloc","args":\{"ptr":"[^"]*","size":)[0-9]+/\1200000000/' a.hrr/pid-*/events.jsonl >events
+	run_sep hrr-play -d emu --max-host-bytes 100000000 -b a.hrr/blobs events
 	[ "$status" -ne 0 ]
-	err_has "hipHostMalloc: 17592186044415 bytes of host memory: 0 are in use, the limit is "
+	err_has "hipHostMalloc: 200000000 bytes of host memory: 0 are in use, the limit is 100000000"
 	run_sep hrr-play -d emu --max-host-bytes 1000 a.hrr
 	[ "$status" -ne 0 ]
 	err_has "of host memory: 0 are in use, the limit is 1000"
