@@ -185,3 +185,17 @@ late() {
 	[ "$(events | jq -c 'select(.api=="hipGraphInstantiateWithParams").args.instantiateParams|[.flags,.result_out]')" = \
 		'[1,"hipGraphInstantiateSuccess"]' ]
 }
+
+@test "rows: a slice keeps a capture whose graph was known before it ended" {
+	need_prog hrr-cat
+	local what
+	for what in capture into; do
+		late "$what"
+		run_sep hrr-cat --slice "seq=$(events | jq 'select(.output).output')" a.hrr -o s.hrr
+		status_is 0
+		run_sep hrr-play -d emu s.hrr
+		status_is 0
+		err_has "1 output compared, all exact"
+		rm -r a.hrr s.hrr
+	done
+}

@@ -279,8 +279,25 @@ static uint32_t module_variables(const struct gather *g)
 	return NOBODY;
 }
 
-static void create(struct gather *g, const struct hrr_param *p, int node)
+/* Calls since the capture began, or its graph was last asked for, are part of the graph. */
+static void captured(struct gather *g, uint32_t graph)
+{
+	if (starts(g, "hipStreamEndCapture"))
+		g->w->captures--;
+	else if (!starts(g, "hipStreamGetCaptureInfo"))
+		return;
+	for (uint32_t k = g->w->capture_from; k < g->call; k++) {
+		const struct slice_call in = slice_calls(g->s)[k];
+		if (in.p != g->rec->p)
+			continue;
+		add_writer(g, graph, k);
+		for (uint32_t i = 0; i < in.n_uses; i++)
+			touch(g, graph, slice_uses(g->s)[in.uses + i].object);
+	}
+	g->w->capture_from = g->call;
+}
 
+static void create(struct gather *g, const struct hrr_param *p, int node)
 {
 	const struct hrr_json *j = &g->rec->json;
 	struct hrr_slice *s = g->s;
@@ -327,16 +344,17 @@ static void create(struct gather *g, const struct hrr_param *p, int node)
 	if (p->kind != HRR_K_HANDLE)
 		return;
 	/* A handle that is given out again while it lives: a question, not a making. */
-	uint32_t live = handle(g, p->handle, v), fresh = live;
-	bool captured = starts(g, "hipStreamEndCapture") && g->w->captures > 0;
-	bool lives = live != NOBODY && slice_objects(s)[live].releaser == NOBODY;
-	if (lives) {
-		use(g, live, captured); /* captured into a graph that was there */
-		if (!captured)
-			return;
-	} else {
-		fresh = new_handle(g, p->handle, v);
+	uint32_t live = handle(g, p->handle, v);
+	if (live != NOBODY && slice_objects(s)[live].releaser == NOBODY) {
+		use(g, live, false);
+		/* The graph was there before its capture ended: captured into, or asked for. */
+		if (p->handle == HRR_H_GRAPH && g->w->captures > 0) {
+			captured(g, live);
+			add_writer(g, live, g->call);
+		}
+		return;
 	}
+	uint32_t fresh = new_handle(g, p->handle, v);
 	if (fresh != NOBODY && p->handle == HRR_H_MODULE && g->rec->blobs >= 0)
 		touch(g, fresh, variables(g, hrr_json_get(j, g->rec->blobs, "image")));
 	if (fresh == NOBODY || !is_graph_thing(p->handle))
@@ -348,17 +366,8 @@ static void create(struct gather *g, const struct hrr_param *p, int node)
 		if (slice_objects(s)[object].memory || slice_objects(s)[object].variables)
 			touch(g, fresh, object);
 	}
-	if (captured) {
-		g->w->captures--;
-		for (uint32_t k = g->w->capture_from; k < g->call; k++) {
-			const struct slice_call *in = &slice_calls(s)[k];
-			if (in->p != g->rec->p)
-				continue;
-			add_writer(g, fresh, k);
-			for (uint32_t i = 0; i < in->n_uses; i++)
-				touch(g, fresh, slice_uses(s)[in->uses + i].object);
-		}
-	}
+	if (p->handle == HRR_H_GRAPH && g->w->captures > 0)
+		captured(g, fresh);
 }
 
 /* Nodes added to a graph, parameters changed in it: it touches what they were given. */
