@@ -130,8 +130,8 @@ $(L)/emu/libhsa-runtime64.so.1: lib/emu/standin/hsa.S lib/emu/standin/hsa_names.
 		-Wl,--version-script=lib/emu/standin/hsa.map -Wl,-rpath,'$$ORIGIN/..' -L$(L) -l:libhrr-emu.so
 
 # --- completion of commands: out of what the programs say with -h ---
-$(COMPLETIONS) &: $(wildcard completions/*) $(PROGS:%=$(BUILD)/bin/%)
-	$(call say,GEN)sh completions/gen.sh $(BUILD)/bin $(BUILD)/gen $(BUILD)/share
+$(COMPLETIONS) &: $(wildcard bin/completions/*) $(PROGS:%=$(BUILD)/bin/%)
+	$(call say,GEN)sh bin/completions/gen.sh $(BUILD)/bin $(BUILD)/gen $(BUILD)/share
 
 # --- tests ------------------------------------------------------------------
 $(BUILD)/t/unit/%: $(BUILD)/obj/t/unit/%.o $(call obj,$(ISA_SRC)) $(LIB)

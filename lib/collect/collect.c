@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t now_ns(clockid_t clock)
+uint64_t now_ns(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -27,13 +27,6 @@ static bool lock_file(int fd)
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
 
 	return fcntl(fd, F_SETLK, &l) == 0;
-}
-
-static bool is_locked(int fd)
-{
-	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-
-	return fcntl(fd, F_GETLK, &l) == 0 && l.l_type != F_UNLCK;
 }
 
 /* No process may take a good part of what is free. */
@@ -117,14 +110,6 @@ fail:
 	return rc;
 }
 
-void process_path(const struct process *p, const char *kind, uint32_t n, char *path, size_t size)
-{
-	if (n == UINT32_MAX)
-		snprintf(path, size, "%s/p%u.%s", p->c->opt.scratch, p->index, kind);
-	else
-		snprintf(path, size, "%s/p%u.%s%u", p->c->opt.scratch, p->index, kind, n);
-}
-
 void fail_output(struct hrr_collect *c, const struct hrr_diag *diag)
 {
 	if (!c->dead_output)
@@ -133,137 +118,7 @@ void fail_output(struct hrr_collect *c, const struct hrr_diag *diag)
 	atomic_store(&c->hub->off, HRR_OFF_READER);
 }
 
-/* -EAGAIN: it is not there yet. */
-static int map_ctl(struct process *p)
-{
-	char path[4352];
-	struct stat st;
-
-	process_path(p, "ctl", UINT32_MAX, path, sizeof path);
-	int rc = -EAGAIN, fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return errno == ENOENT ? -EAGAIN : -errno;
-	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof *p->ctl) {
-		struct hrr_ctl *ctl =
-		    mmap(NULL, sizeof *ctl, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (ctl == MAP_FAILED) {
-			rc = -errno;
-		} else {
-			if (atomic_load_explicit(&ctl->magic, memory_order_acquire) ==
-			    HRR_CTL_MAGIC) {
-				p->ctl = ctl;
-				p->ctl_fd = fd;
-				return 0;
-			}
-			munmap(ctl, sizeof *ctl);
-		}
-	}
-	close(fd);
-	return rc;
-}
-
-/* argv and environment of the ctl file as pointers into buf. */
-static int read_info(struct process *p, struct hrr_buf *buf, const char ***ret_list)
-{
-	uint32_t n = p->ctl->argc + p->ctl->envc, have = 0;
-
-	if (p->ctl->info > (64u << 20) || n > p->ctl->info)
-		return -EINVAL;
-	if (hrr_buf_reserve(buf, p->ctl->info + 1) < 0)
-		return -ENOMEM;
-	ssize_t got = pread(p->ctl_fd, buf->data, p->ctl->info, sizeof *p->ctl);
-	if (got != (ssize_t)p->ctl->info)
-		return -EIO;
-	buf->data[got] = '\0';
-	const char **v = calloc(n + 1, sizeof *v);
-	if (v == NULL)
-		return -ENOMEM;
-	for (char *s = buf->data; s < buf->data + got && have < n; s += strlen(s) + 1)
-		v[have++] = s;
-	while (have < n)
-		v[have++] = "";
-	*ret_list = v;
-	return 0;
-}
-
-void write_header(struct process *p)
-{
-	struct hrr_buf info = {0};
-	const char **v = NULL;
-
-	if (read_info(p, &info, &v) < 0)
-		v = NULL;
-	struct hrr_write_header h = {.p = p->p,
-				     .pid = p->pid,
-				     .image = p->image,
-				     .argc = v != NULL ? p->ctl->argc : 0,
-				     .argv = v,
-				     .t0 = p->ctl->t0,
-				     .realtime = p->ctl->realtime,
-				     .boot = p->c->boot,
-				     .n_env = v != NULL ? p->ctl->envc : 0,
-				     .env = v != NULL ? v + p->ctl->argc : NULL,
-				     .blobs = p->c->opt.blobs_name};
-	hrr_write_header(&p->out, &h);
-	free(v);
-	hrr_buf_release(&info);
-}
-
-int process_start(struct process *p)
-{
-	struct hrr_collect *c = p->c;
-	struct hrr_diag diag = {0};
-
-	int rc = p->ctl == NULL ? map_ctl(p) : 0;
-	if (rc < 0) {
-		if (rc != -EAGAIN) {
-			hrr_diag_set(&diag, rc, "cannot take up a process: %s", strerror(-rc));
-			fail_output(c, &diag);
-		}
-		return -EAGAIN;
-	}
-	p->pid = p->ctl->pid;
-	p->pending_last = &p->pending;
-	p->next = 1;
-	for (uint32_t i = 0; i < p->index; i++)
-		if (c->p[i]->started && c->p[i]->pid == p->pid) {
-			p->image++;
-			if (c->p[i]->ctl != NULL && c->p[i]->ctl->start == p->ctl->start)
-				c->p[i]->dead = true; /* this pid runs another program now */
-		}
-	p->p = c->opt.archive == NULL && p->index > 0 ? (int64_t)p->index : -1;
-	p->fd = c->opt.fd;
-	if (c->recover)
-		return recover_stream(p);
-	if (c->opt.archive != NULL &&
-	    hrr_archive_process(c->opt.archive, p->pid, p->image, &p->fd, &diag) < 0) {
-		p->fd = -1;
-		p->failed = true;
-		fail_output(c, &diag);
-	}
-	struct stat st;
-	if (p->fd >= 0 && fstat(p->fd, &st) == 0)
-		p->file = st.st_ino;
-	p->started = true;
-	write_header(p);
-	return 0;
-}
-
-static int write_all(int fd, const char *s, size_t n)
-{
-	while (n > 0) {
-		ssize_t w = write(fd, s, n);
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w <= 0)
-			return w < 0 ? -errno : -EIO;
-		s += w;
-		n -= (size_t)w;
-	}
-	return 0;
-}
-
-static void check_limits(struct hrr_collect *c)
+void check_limits(struct hrr_collect *c)
 {
 	struct statvfs fs;
 
@@ -280,66 +135,6 @@ static void check_limits(struct hrr_collect *c)
 	}
 	if (c->limit != NULL)
 		atomic_store(&c->hub->off, HRR_OFF_READER);
-}
-
-void process_mark(struct process *p)
-{
-	uint32_t slot = 1 - p->slot;
-
-	for (uint32_t i = 0; i < p->n_q; i++)
-		if (p->q[i].ring != NULL)
-			p->q[i].ring->mark[slot] = queue_mark(&p->q[i]);
-	p->ctl->progress[slot] =
-	    (struct hrr_progress){.written = p->written,
-				  .next = p->next,
-				  .calls = p->calls - p->dropped_calls,
-				  .outputs = p->outputs - p->dropped_outputs,
-				  .regions = p->regions,
-				  .known = p->known_written,
-				  .file = p->file,
-				  .filtered = p->filtered,
-				  .gate = p->gate,
-				  .group = p->group != NULL ? (uint32_t)(p->group - p->q) + 1 : 0};
-}
-
-void process_settle(struct process *p)
-{
-	p->slot = 1 - p->slot;
-	atomic_store_explicit(&p->ctl->settled, p->slot, memory_order_release);
-}
-
-void process_flush(struct process *p)
-{
-	struct hrr_diag diag = {0};
-
-	if (p->out.len > 0 && !p->c->dead_output) {
-		/* Without memory a line may lack a part. */
-		int rc = p->out.failed ? -ENOMEM : write_all(p->fd, p->out.data, p->out.len);
-		if (rc < 0) {
-			hrr_diag_set(&diag, rc, "cannot write events: %s", strerror(-rc));
-			fail_output(p->c, &diag);
-			/* No half line; in a pipe nothing can be taken back. */
-			(void)!ftruncate(p->fd, (off_t)p->written);
-			p->failed = true;
-		} else {
-			p->c->bytes += p->out.len;
-			p->written += p->out.len;
-		}
-	} else if (p->out.len > 0) {
-		p->failed = true; /* another one's stream could not be written: no more of any */
-	}
-	p->out.len = 0;
-	if (p->failed)
-		return; /* counts and positions stay those of what is written */
-	known_save(p);
-	process_mark(p);
-	process_settle(p);
-	for (uint32_t i = 0; i < p->n_q; i++)
-		if (p->q[i].ring != NULL)
-			queue_settle(&p->q[i]);
-	if (p->payloads.len > 0)
-		remove_payloads(p);
-	check_limits(p->c);
 }
 
 static void discover(struct hrr_collect *c)
@@ -363,198 +158,6 @@ static void discover(struct hrr_collect *c)
 	}
 }
 
-/* State letter and start time of a pid as we see it; false: there is none. */
-static bool proc_stat(uint32_t pid, char *ret_state, uint64_t *ret_start)
-{
-	char path[64], text[1024];
-
-	snprintf(path, sizeof path, "/proc/%u/stat", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	ssize_t n = read(fd, text, sizeof text - 1);
-	close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	char *s = strrchr(text, ')');
-	if (s == NULL || s[1] != ' ')
-		return false;
-	*ret_state = s[2];
-	for (int field = 2; s != NULL && field < 22; field++)
-		s = strchr(s + 1, ' ');
-	if (s == NULL)
-		return false;
-	*ret_start = strtoull(s + 1, NULL, 10);
-	return true;
-}
-
-/*
- * Dead: no process with this pid and start time (or a zombie), and nobody holds
- * the lock. Either alone may mislead: pids of other namespaces are not ours, a
- * program may close our descriptor, a leader may end before its threads.
- */
-static bool is_dead(const struct process *p)
-{
-	char state;
-	uint64_t start;
-
-	if (is_locked(p->ctl_fd))
-		return false;
-	return !proc_stat(p->pid, &state, &start) || start != p->ctl->start || state == 'Z' ||
-	       state == 'X';
-}
-
-static void free_process(struct process *p)
-{
-	for (uint32_t i = 0; i < p->n_q; i++)
-		queue_close(&p->q[i]);
-	free(p->q);
-	p->q = NULL;
-	p->n_q = p->cap_q = 0;
-	known_release(p);
-	arena_close(p);
-	while (p->pending != NULL) {
-		struct pending *y = p->pending;
-		p->pending = y->next;
-		free(y);
-	}
-	free(p->gaps);
-	p->gaps = NULL;
-	hrr_seqs_free(p->wanted);
-	p->wanted = NULL;
-	hrr_buf_release(&p->out);
-	hrr_buf_release(&p->known);
-	hrr_buf_release(&p->payloads);
-	if (p->known_fd >= 0)
-		close(p->known_fd);
-	p->known_fd = -1;
-	if (p->c->opt.archive != NULL && p->fd >= 0)
-		close(p->fd);
-	p->fd = -1;
-	if (p->ctl != NULL)
-		munmap(p->ctl, sizeof *p->ctl);
-	p->ctl = NULL;
-	if (p->ctl_fd >= 0)
-		close(p->ctl_fd);
-	p->ctl_fd = -1;
-}
-
-static void remove_files(const struct process *p)
-{
-	char path[4352];
-
-	for (uint32_t i = 0; i < p->n_q; i++) {
-		process_path(p, "r", i, path, sizeof path);
-		unlink(path);
-		process_path(p, "s", i, path, sizeof path);
-		unlink(path);
-	}
-	uint32_t files = atomic_load(&p->ctl->files);
-	for (uint32_t i = 0; i < files; i++) { /* of calls that did not get to their record */
-		process_path(p, "f", i, path, sizeof path);
-		unlink(path);
-	}
-	process_path(p, "a", UINT32_MAX, path, sizeof path);
-	unlink(path);
-	process_path(p, "known", UINT32_MAX, path, sizeof path);
-	unlink(path);
-	process_path(p, "ctl", UINT32_MAX, path, sizeof path);
-	unlink(path);
-}
-
-static void write_end(struct process *p, bool cut)
-{
-	const char *names[HRR_API_COUNT];
-	uint64_t counts[HRR_API_COUNT];
-	size_t n = 0, aside = HRR_API_COUNT; /* aside ones from the end */
-
-	for (int i = HRR_API_COUNT - 1; i >= 0; i--) {
-		uint64_t k = atomic_load(&p->ctl->not_recorded[i]);
-		if (k == 0 || !hrr_api_table[i].aside)
-			continue;
-		names[--aside] = hrr_api_table[i].name;
-		counts[aside] = k;
-	}
-	for (int i = 0; i < HRR_API_COUNT; i++) {
-		uint64_t k = atomic_load(&p->ctl->not_recorded[i]);
-		if (k == 0 || hrr_api_table[i].aside)
-			continue;
-		names[n] = hrr_api_table[i].name;
-		counts[n++] = k;
-		p->not_recorded += k;
-	}
-	p->lost = atomic_load(&p->ctl->lost);
-	p->lost_bytes = atomic_load(&p->ctl->lost_bytes);
-	for (uint32_t i = 0; i < p->n_q; i++)
-		p->lost += p->q[i].damaged;
-	struct hrr_write_end e = {.p = p->p,
-				  .how = cut ? "cut" : only_how(p),
-				  .t = now_ns(CLOCK_MONOTONIC) - p->ctl->t0,
-				  .calls = p->calls - p->dropped_calls,
-				  .outputs = p->outputs - p->dropped_outputs,
-				  .regions = p->regions,
-				  .realtime = now_ns(CLOCK_REALTIME),
-				  .n_not_recorded = n,
-				  .not_recorded = names,
-				  .not_recorded_count = counts,
-				  .n_aside = HRR_API_COUNT - aside,
-				  .aside = names + aside,
-				  .aside_count = counts + aside,
-				  .lost = p->lost};
-	hrr_write_end(&p->out, &e);
-}
-
-static void process_end(struct process *p, bool keep)
-{
-	bool dead = p->dead;
-
-	while (process_drain(p, dead))
-		;
-	for (uint32_t i = 0; i < p->n_q && dead; i++) {
-		struct queue *q = &p->q[i];
-		if (q->entered.len == 0)
-			continue;
-		print_call(p, q, (const struct hrr_rec *)(const void *)q->entered.data, false);
-		p->next++;
-		p->cut = true;
-	}
-	for (const struct pending *y = p->pending; y != NULL; y = y->next)
-		print_unknown(p, y,
-			      dead ? "the program ended before it waited"
-				   : "recording ended before the program waited");
-	process_flush(p); /* whether all of it is written decides what its end says */
-	for (uint32_t i = 0; i < p->n_q; i++)
-		p->cut |= p->q[i].damaged;
-	if ((p->c->opt.options & HRR_OPT_DROP) == 0)
-		p->cut |= atomic_load(&p->ctl->lost) != 0;
-	if (p->c->recover) /* how it ended nobody saw: without exit handlers it was no exit */
-		p->cut |= p->c->alone || atomic_load(&p->ctl->exiting) == 0;
-	p->cut |= p->killed || !dead || p->c->limit != NULL || p->c->dead_output;
-	if (p->failed) { /* what was drained since went nowhere */
-		const struct hrr_progress *x = &p->ctl->progress[p->slot];
-		p->calls = x->calls;
-		p->outputs = x->outputs;
-		p->dropped_calls = p->dropped_outputs = 0;
-		p->regions = x->regions;
-	}
-	if (p->failed)
-		hrr_buf_release(&p->out);
-	write_end(p, p->cut);
-	if (p->c->dead_output && p->fd >= 0 && p->c->opt.archive != NULL) {
-		/* The line that says so may still fit. */
-		if (!p->out.failed && write_all(p->fd, p->out.data, p->out.len) < 0)
-			(void)!ftruncate(p->fd, (off_t)p->written);
-		p->out.len = 0;
-	}
-	process_flush(p);
-	p->cut |= p->failed;
-	p->closed = true;
-	if (!keep)
-		remove_files(p);
-	free_process(p);
-}
-
 int hrr_collect_step(struct hrr_collect *c, struct hrr_diag *diag)
 {
 	int moved = 0;
@@ -569,7 +172,7 @@ int hrr_collect_step(struct hrr_collect *c, struct hrr_diag *diag)
 		/* Dead first, then drained: nothing can come in between. */
 		bool dead = p->dead;
 		if (!dead && p->quiet >= 2 && p->pid != c->command) {
-			dead = is_dead(p);
+			dead = process_is_dead(p);
 			p->quiet = 0;
 		}
 		if (dead) {
@@ -628,7 +231,7 @@ unsigned hrr_collect_alive(struct hrr_collect *c)
 
 	discover(c);
 	for (uint32_t i = 0; i < c->n_p; i++)
-		n += c->p[i]->started && !c->p[i]->closed && !is_dead(c->p[i]);
+		n += c->p[i]->started && !c->p[i]->closed && !process_is_dead(c->p[i]);
 	return n;
 }
 
@@ -650,7 +253,7 @@ int hrr_collect_finish(struct hrr_collect *c, struct hrr_diag *diag)
 		if (p->closed || (!p->started && process_start(p) < 0))
 			continue;
 		if (!p->dead)
-			p->dead = is_dead(p);
+			p->dead = process_is_dead(p);
 		all &= p->dead;
 		process_end(p, !p->dead);
 	}
@@ -700,7 +303,7 @@ void hrr_collect_close(struct hrr_collect *c)
 		return;
 	compact_stop(c);
 	for (uint32_t i = 0; i < c->n_p; i++) {
-		free_process(c->p[i]);
+		process_free(c->p[i]);
 		free(c->p[i]);
 	}
 	free(c->p);

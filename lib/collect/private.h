@@ -233,7 +233,7 @@ void compact_stored(struct hrr_collect *c, const struct hrr_id *id);
 void compact_stop(struct hrr_collect *c);
 void compact_clean(const struct process *p); /* what a killed one has left */
 
-/* --- collect.c --- */
+/* --- process.c --- */
 void process_path(const struct process *p, const char *kind, uint32_t n, char *path, size_t size);
 int process_start(struct process *p);
 void write_header(struct process *p);
@@ -241,6 +241,14 @@ void process_flush(struct process *p);
 /* Where it stands, for a reader that goes on: written down, then made to count. */
 void process_mark(struct process *p);
 void process_settle(struct process *p);
+bool process_is_dead(const struct process *p);
+/* The rest of its records and its last line; its files go unless they are to be kept. */
+void process_end(struct process *p, bool keep);
+void process_free(struct process *p);
+
+/* --- collect.c --- */
+uint64_t now_ns(clockid_t clock);
+void check_limits(struct hrr_collect *c); /* turns recording off where one is reached */
 void fail_output(struct hrr_collect *c, const struct hrr_diag *diag);
 
 #endif

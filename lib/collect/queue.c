@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/store/file.h"
+
 static bool is_there(const struct queue *q, uint64_t pos)
 {
 	return pos >= (q->spill_end != 0
@@ -165,22 +167,6 @@ void queue_next(struct queue *q, const struct hrr_rec *r)
 	}
 }
 
-static int write_all(int fd, const void *data, size_t n)
-{
-	const char *p = data;
-
-	while (n > 0) {
-		ssize_t w = write(fd, p, n);
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w <= 0)
-			return w < 0 ? -errno : -EIO;
-		p += w;
-		n -= (size_t)w;
-	}
-	return 0;
-}
-
 int queue_spill(struct queue *q, const char *path)
 {
 	uint64_t from = q->spill_end != 0 ? q->spill_end : kept_from(q);
@@ -200,9 +186,9 @@ int queue_spill(struct queue *q, const char *path)
 	}
 	const unsigned char *data = hrr_ring_data(q->ring);
 	uint64_t off = from & (q->size - 1), first = q->size - off < n ? q->size - off : n;
-	int rc = write_all(q->spill_fd, data + off, first);
+	int rc = hrr_write_all(q->spill_fd, data + off, first);
 	if (rc == 0 && first < n)
-		rc = write_all(q->spill_fd, data, n - first);
+		rc = hrr_write_all(q->spill_fd, data, n - first);
 	if (rc < 0)
 		return rc;
 	size_t whole = q->head - q->spill_from;
