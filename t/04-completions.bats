@@ -57,7 +57,7 @@ options_of() {
 	touch data.txt
 	[ "$(complete_in_bash hrr-capture -o a.hrr -- cat dat)" = data.txt ]
 	complete_in_bash hrr-capture -o a.hrr -- mkdi | grep -qx mkdir
-	[ -z "$(complete_in_bash hrr-capture -o a.hrr -- cat - | grep strict)" ]
+	[ "$(complete_in_bash hrr-capture -o a.hrr -- cat - | grep -c strict)" = 0 ]
 	complete_in_bash hrr-capture -o a.hrr --st | grep -qx -e --strict
 }
 

@@ -68,9 +68,9 @@ plain() {
 	status_is 2
 	[ ! -e copy.hrr ]
 	sed -i "s|$id|xxh128:../../../../../../../etc/passwd0|" a.hrr/pid-*/events.jsonl
-	strace=$(hrr-cat -o copy.hrr a.hrr 2>&1 || true)
-	[[ $strace != *root:* ]]
-	[ -z "$(grep -rl 'root:' copy.hrr 2>/dev/null)" ]
+	out=$(hrr-cat -o copy.hrr a.hrr 2>&1 || true)
+	[[ $out != *root:* ]]
+	[ "$(grep -rl 'root:' copy.hrr 2>/dev/null | wc -l)" = 0 ]
 }
 
 @test "decompression is bounded: a line without end is refused in little memory" {
