@@ -52,6 +52,39 @@ synopsis() {
 	status_is 0
 }
 
+@test "tree: every fault patch applies, and its test is there" {
+	cd "$ROOT"
+	run_sep sh t/fault.sh -n
+	no_out
+	no_err
+	status_is 0
+}
+
+@test "tree: a fault patch that the code or its test has left behind is named" {
+	mkdir -p t/unit
+	seq 1 9 >code
+	echo '@test "code: counts" {' >t/some.bats
+	: >t/unit/one.c
+	made() { # NAME TEST FILTER LINE
+		printf 'Test: %s\n%s\n--- a/code\n+++ b/code\n@@ -5 +5 @@\n-%s\n+x\n' \
+			"$2" "${3:+Filter: $3}" "$4" >"$1.patch"
+	}
+	made good t/some.bats count 5
+	made unit one '' 5
+	made stale t/some.bats count five
+	made renamed t/some.bats adds 5
+	made gone two '' 5
+	run_sep sh "$ROOT/t/fault.sh" -n good.patch unit.patch
+	no_out
+	status_is 0
+	run_sep sh "$ROOT/t/fault.sh" -n good.patch unit.patch stale.patch renamed.patch gone.patch
+	status_is 1
+	out_is 'stale.patch: does not apply
+renamed.patch: no such test: t/some.bats: adds
+gone.patch: no such test: two'
+	[ "$(ls)" = "$(printf '%s\n' code gone.patch good.patch renamed.patch stale.patch t unit.patch)" ]
+}
+
 @test "tree: other compiler flags compile again, the same ones do not" {
 	local o=$T/b/obj/lib/base/range.o
 	make() { env -u MAKEFLAGS -u MAKEOVERRIDES make -s -C "$ROOT" CONFIG=gcc CC=gcc BUILD="$T/b" "$@"; }

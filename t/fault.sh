@@ -5,6 +5,42 @@
 #	Test: t/40-diff.bats	(or the name of a program of t/unit)
 #	Filter: REGEX		(bats files: only the tests whose titles match)
 # Last line: "N passed, N failed". A test that is red without the patch proves nothing and fails.
+# fault.sh -n [PATCH...]: builds and runs nothing; names the patches that do not
+# apply to the tree as it is, or whose test is not there (the code or the test
+# moved on: such a patch has to be cut again).
+
+# What a patch says of itself: $test and $filter.
+about() {
+	test=$(sed -n 's/^Test: *//p; /^diff \|^---/q' "$1")
+	filter=$(sed -n 's/^Filter: *//p; /^diff \|^---/q' "$1")
+}
+
+# Of a bats file a title that the filter takes has to be there.
+there() {
+	case $test in
+	*.bats) sed -n 's/^@test "\(.*\)" {$/\1/p' "$test" 2>/dev/null | grep -q -E -e "$filter" ;;
+	*) [ -e "t/unit/$test.c" ] ;;
+	esac
+}
+
+if [ "${1-}" = -n ]; then
+	shift
+	[ $# -gt 0 ] || set -- t/fault/*.patch
+	code=0
+	for patch in "$@"; do
+		about "$patch"
+		there || {
+			echo "$patch: no such test: ${test:-(none named)}${filter:+: $filter}"
+			code=1
+		}
+		patch --dry-run -p1 -f -s -r - <"$patch" >/dev/null || {
+			echo "$patch: does not apply"
+			code=1
+		}
+	done
+	exit "$code"
+fi
+
 : "${BUILD:?}" "${MAKE:=make}"
 root=$(pwd)
 work=$BUILD/fault
@@ -50,8 +86,7 @@ wrong() {
 }
 
 for patch in "$@"; do
-	test=$(sed -n 's/^Test: *//p; /^diff \|^---/q' "$patch")
-	filter=$(sed -n 's/^Filter: *//p; /^diff \|^---/q' "$patch")
+	about "$patch"
 	: >"$work/log"
 	[ -n "$test" ] || {
 		wrong 'names no test'
