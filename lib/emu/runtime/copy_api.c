@@ -9,10 +9,8 @@ static uint64_t A(const void *p)
 	return (uintptr_t)p;
 }
 
-static hipError_t linear(enum hrr_api api, const void *dst, const void *src, size_t n, int kind,
-			 hipStream_t stream, bool spt)
+static hipError_t submit(enum hrr_api api, struct copy_op c, int kind, hipStream_t stream, bool spt)
 {
-	struct copy_op c = copy_linear(A(dst), A(src), n);
 	struct stream *s;
 
 	rt_lock();
@@ -23,100 +21,105 @@ static hipError_t linear(enum hrr_api api, const void *dst, const void *src, siz
 	return e;
 }
 
-#define LINEAR(name, dst, src, n, kind, stream, spt) \
-	EMU_ENTER(EMU_WORK);                         \
-	return emu_ret(linear(HRR_API_##name, dst, src, n, kind, stream, spt))
+/*
+ * The whole of a call, as are pitched, copy_3d, peer_3d, param_2d, param_3d and
+ * symbol_copy: plain or asynchronous is known by the call's name (copy_submit).
+ */
+static hipError_t linear(enum hrr_api api, const void *dst, const void *src, size_t n, int kind,
+			 hipStream_t stream, bool spt)
+{
+	EMU_ENTER(EMU_WORK);
+	return emu_ret(submit(api, copy_linear(A(dst), A(src), n), kind, stream, spt));
+}
 
 hipError_t emu_hipMemcpy(void *dst, void *src, size_t sizeBytes, int kind)
 {
-	LINEAR(hipMemcpy, dst, src, sizeBytes, kind, NULL, false);
+	return linear(HRR_API_hipMemcpy, dst, src, sizeBytes, kind, NULL, false);
 }
 
 hipError_t emu_hipMemcpy_spt(void *dst, void *src, size_t sizeBytes, int kind)
 {
-	LINEAR(hipMemcpy_spt, dst, src, sizeBytes, kind, NULL, true);
+	return linear(HRR_API_hipMemcpy_spt, dst, src, sizeBytes, kind, NULL, true);
 }
 
 hipError_t emu_hipMemcpyAsync(void *dst, void *src, size_t sizeBytes, int kind, hipStream_t stream)
 {
-	LINEAR(hipMemcpyAsync, dst, src, sizeBytes, kind, stream, false);
+	return linear(HRR_API_hipMemcpyAsync, dst, src, sizeBytes, kind, stream, false);
 }
 
 hipError_t emu_hipMemcpyAsync_spt(void *dst, void *src, size_t sizeBytes, int kind,
 				  hipStream_t stream)
 {
-	LINEAR(hipMemcpyAsync_spt, dst, src, sizeBytes, kind, stream, true);
+	return linear(HRR_API_hipMemcpyAsync_spt, dst, src, sizeBytes, kind, stream, true);
 }
 
 hipError_t emu_hipMemcpyWithStream(void *dst, void *src, size_t sizeBytes, int kind,
 				   hipStream_t stream)
 {
-	LINEAR(hipMemcpyWithStream, dst, src, sizeBytes, kind, stream, false);
+	return linear(HRR_API_hipMemcpyWithStream, dst, src, sizeBytes, kind, stream, false);
 }
 
 hipError_t emu_hipMemcpyDtoD(void *dst, void *src, size_t sizeBytes)
 {
-	LINEAR(hipMemcpyDtoD, dst, src, sizeBytes, hipMemcpyDeviceToDevice, NULL, false);
+	return linear(HRR_API_hipMemcpyDtoD, dst, src, sizeBytes, hipMemcpyDeviceToDevice, NULL,
+		      false);
 }
 
 hipError_t emu_hipMemcpyDtoDAsync(void *dst, void *src, size_t sizeBytes, hipStream_t stream)
 {
-	LINEAR(hipMemcpyDtoDAsync, dst, src, sizeBytes, hipMemcpyDeviceToDevice, stream, false);
+	return linear(HRR_API_hipMemcpyDtoDAsync, dst, src, sizeBytes, hipMemcpyDeviceToDevice,
+		      stream, false);
 }
 
 hipError_t emu_hipMemcpyDtoH(void *dst, void *src, size_t sizeBytes)
 {
-	LINEAR(hipMemcpyDtoH, dst, src, sizeBytes, hipMemcpyDeviceToHost, NULL, false);
+	return linear(HRR_API_hipMemcpyDtoH, dst, src, sizeBytes, hipMemcpyDeviceToHost, NULL,
+		      false);
 }
 
 hipError_t emu_hipMemcpyDtoHAsync(void *dst, void *src, size_t sizeBytes, hipStream_t stream)
 {
-	LINEAR(hipMemcpyDtoHAsync, dst, src, sizeBytes, hipMemcpyDeviceToHost, stream, false);
+	return linear(HRR_API_hipMemcpyDtoHAsync, dst, src, sizeBytes, hipMemcpyDeviceToHost,
+		      stream, false);
 }
 
 hipError_t emu_hipMemcpyHtoD(void *dst, void *src, size_t sizeBytes)
 {
-	LINEAR(hipMemcpyHtoD, dst, src, sizeBytes, hipMemcpyHostToDevice, NULL, false);
+	return linear(HRR_API_hipMemcpyHtoD, dst, src, sizeBytes, hipMemcpyHostToDevice, NULL,
+		      false);
 }
 
 hipError_t emu_hipMemcpyHtoDAsync(void *dst, void *src, size_t sizeBytes, hipStream_t stream)
 {
-	LINEAR(hipMemcpyHtoDAsync, dst, src, sizeBytes, hipMemcpyHostToDevice, stream, false);
+	return linear(HRR_API_hipMemcpyHtoDAsync, dst, src, sizeBytes, hipMemcpyHostToDevice,
+		      stream, false);
+}
+
+static hipError_t linear_peer(enum hrr_api api, const void *dst, int dst_device, const void *src,
+			      int src_device, size_t n, hipStream_t stream)
+{
+	EMU_ENTER(EMU_WORK);
+	if (!rt_device_ok(dst_device) || !rt_device_ok(src_device))
+		return emu_ret(hipErrorInvalidDevice);
+	return emu_ret(
+	    submit(api, copy_linear(A(dst), A(src), n), hipMemcpyDeviceToDevice, stream, false));
 }
 
 hipError_t emu_hipMemcpyPeer(void *dst, int dstDeviceId, void *src, int srcDeviceId,
 			     size_t sizeBytes)
 {
-	EMU_ENTER(EMU_WORK);
-	if (!rt_device_ok(dstDeviceId) || !rt_device_ok(srcDeviceId))
-		return emu_ret(hipErrorInvalidDevice);
-	return emu_ret(linear(HRR_API_hipMemcpyPeer, dst, src, sizeBytes, hipMemcpyDeviceToDevice,
-			      NULL, false));
+	return linear_peer(HRR_API_hipMemcpyPeer, dst, dstDeviceId, src, srcDeviceId, sizeBytes,
+			   NULL);
 }
 
 hipError_t emu_hipMemcpyPeerAsync(void *dst, int dstDeviceId, void *src, int srcDevice,
 				  size_t sizeBytes, hipStream_t stream)
 {
-	EMU_ENTER(EMU_WORK);
-	if (!rt_device_ok(dstDeviceId) || !rt_device_ok(srcDevice))
-		return emu_ret(hipErrorInvalidDevice);
-	return emu_ret(linear(HRR_API_hipMemcpyPeerAsync, dst, src, sizeBytes,
-			      hipMemcpyDeviceToDevice, stream, false));
+	return linear_peer(HRR_API_hipMemcpyPeerAsync, dst, dstDeviceId, src, srcDevice, sizeBytes,
+			   stream);
 }
 
 /* --- boxes ------------------------------------------------------------------------ */
-
-static hipError_t box(enum hrr_api api, struct copy_op *c, int kind, hipStream_t stream, bool spt)
-{
-	struct stream *s;
-
-	rt_lock();
-	hipError_t e = stream_get(stream, spt, &s);
-	if (e == hipSuccess)
-		e = copy_submit(api, s, c, kind);
-	rt_unlock();
-	return e;
-}
 
 static hipError_t pitched(enum hrr_api api, void *dst, size_t dpitch, const void *src,
 			  size_t spitch, size_t width, size_t height, int kind, hipStream_t stream,
@@ -131,33 +134,31 @@ static hipError_t pitched(enum hrr_api api, void *dst, size_t dpitch, const void
 			    .depth = 1,
 			    .use_2d = true};
 
+	EMU_ENTER(EMU_WORK);
 	if (width > dpitch || width > spitch)
-		return hipErrorInvalidPitchValue;
-	return box(api, &c, kind, stream, spt);
+		return emu_ret(hipErrorInvalidPitchValue);
+	return emu_ret(submit(api, c, kind, stream, spt));
 }
 
 hipError_t emu_hipMemcpy2D(void *dst, size_t dpitch, void *src, size_t spitch, size_t width,
 			   size_t height, int kind)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(pitched(HRR_API_hipMemcpy2D, dst, dpitch, src, spitch, width, height, kind,
-			       NULL, false));
+	return pitched(HRR_API_hipMemcpy2D, dst, dpitch, src, spitch, width, height, kind, NULL,
+		       false);
 }
 
 hipError_t emu_hipMemcpy2D_spt(void *dst, size_t dpitch, void *src, size_t spitch, size_t width,
 			       size_t height, int kind)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(pitched(HRR_API_hipMemcpy2D_spt, dst, dpitch, src, spitch, width, height,
-			       kind, NULL, true));
+	return pitched(HRR_API_hipMemcpy2D_spt, dst, dpitch, src, spitch, width, height, kind, NULL,
+		       true);
 }
 
 hipError_t emu_hipMemcpy2DAsync(void *dst, size_t dpitch, void *src, size_t spitch, size_t width,
 				size_t height, int kind, hipStream_t stream)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(pitched(HRR_API_hipMemcpy2DAsync, dst, dpitch, src, spitch, width, height,
-			       kind, stream, false));
+	return pitched(HRR_API_hipMemcpy2DAsync, dst, dpitch, src, spitch, width, height, kind,
+		       stream, false);
 }
 
 hipError_t copy_from_3d(const struct hipMemcpy3DParms *p, struct copy_op *ret_op)
@@ -203,8 +204,8 @@ hipError_t copy_from_3d(const struct hipMemcpy3DParms *p, struct copy_op *ret_op
 	return hipSuccess;
 }
 
-static hipError_t copy_3d(enum hrr_api api, const struct hipMemcpy3DParms *p, hipStream_t stream,
-			  bool spt)
+static hipError_t submit_3d(enum hrr_api api, const struct hipMemcpy3DParms *p, hipStream_t stream,
+			    bool spt)
 {
 	struct copy_op c;
 	struct stream *s;
@@ -221,22 +222,26 @@ static hipError_t copy_3d(enum hrr_api api, const struct hipMemcpy3DParms *p, hi
 	return e;
 }
 
-hipError_t emu_hipMemcpy3D(struct hipMemcpy3DParms *p)
+static hipError_t copy_3d(enum hrr_api api, const struct hipMemcpy3DParms *p, hipStream_t stream,
+			  bool spt)
 {
 	EMU_ENTER(EMU_WORK);
-	return emu_ret(copy_3d(HRR_API_hipMemcpy3D, p, NULL, false));
+	return emu_ret(submit_3d(api, p, stream, spt));
+}
+
+hipError_t emu_hipMemcpy3D(struct hipMemcpy3DParms *p)
+{
+	return copy_3d(HRR_API_hipMemcpy3D, p, NULL, false);
 }
 
 hipError_t emu_hipMemcpy3D_spt(struct hipMemcpy3DParms *p)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(copy_3d(HRR_API_hipMemcpy3D_spt, p, NULL, true));
+	return copy_3d(HRR_API_hipMemcpy3D_spt, p, NULL, true);
 }
 
 hipError_t emu_hipMemcpy3DAsync(struct hipMemcpy3DParms *p, hipStream_t stream)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(copy_3d(HRR_API_hipMemcpy3DAsync, p, stream, false));
+	return copy_3d(HRR_API_hipMemcpy3DAsync, p, stream, false);
 }
 
 /* Between devices: the same box, which says its devices itself. */
@@ -245,25 +250,24 @@ static hipError_t peer_3d(enum hrr_api api, const struct hipMemcpy3DPeerParms *p
 {
 	struct hipMemcpy3DParms box = {.kind = hipMemcpyDeviceToDevice};
 
+	EMU_ENTER(EMU_WORK);
 	if (p == NULL)
-		return hipErrorInvalidValue;
+		return emu_ret(hipErrorInvalidValue);
 	if (!rt_device_ok(p->srcDevice) || !rt_device_ok(p->dstDevice))
-		return hipErrorInvalidDevice;
+		return emu_ret(hipErrorInvalidDevice);
 	hrr_struct_convert(hrr_api_table[HRR_API_hipMemcpy3D].params[0].st, &box,
 			   hrr_api_table[api].params[0].st, p);
-	return copy_3d(api, &box, stream, false);
+	return emu_ret(submit_3d(api, &box, stream, false));
 }
 
 hipError_t emu_hipMemcpy3DPeer(struct hipMemcpy3DPeerParms *p)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(peer_3d(HRR_API_hipMemcpy3DPeer, p, NULL));
+	return peer_3d(HRR_API_hipMemcpy3DPeer, p, NULL);
 }
 
 hipError_t emu_hipMemcpy3DPeerAsync(struct hipMemcpy3DPeerParms *p, hipStream_t stream)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(peer_3d(HRR_API_hipMemcpy3DPeerAsync, p, stream));
+	return peer_3d(HRR_API_hipMemcpy3DPeerAsync, p, stream);
 }
 
 hipError_t emu_hipMemcpyBatchAsync(void **dsts, void **srcs, size_t *sizes, size_t count,
@@ -277,7 +281,8 @@ hipError_t emu_hipMemcpyBatchAsync(void **dsts, void **srcs, size_t *sizes, size
 	if (dsts == NULL || srcs == NULL || sizes == NULL || count == 0)
 		return emu_ret(hipErrorInvalidValue);
 	for (size_t i = 0; i < count; i++) {
-		hipError_t e = linear(HRR_API_hipMemcpyBatchAsync, dsts[i], srcs[i], sizes[i],
+		hipError_t e = submit(HRR_API_hipMemcpyBatchAsync,
+				      copy_linear(A(dsts[i]), A(srcs[i]), sizes[i]),
 				      hipMemcpyDefault, stream, false);
 		if (e != hipSuccess) {
 			if (failIdx != NULL)
@@ -312,7 +317,7 @@ hipError_t emu_hipMemcpy3DBatchAsync(size_t numOps, struct hipMemcpy3DBatchOp *o
 		    o->src.type != hipMemcpyOperandTypePointer ||
 			    o->dst.type != hipMemcpyOperandTypePointer
 			? emu_not_supported("hipMemcpy3DBatchAsync: arrays")
-			: box(HRR_API_hipMemcpy3DBatchAsync, &c, hipMemcpyDefault, stream, false);
+			: submit(HRR_API_hipMemcpy3DBatchAsync, c, hipMemcpyDefault, stream, false);
 		if (e != hipSuccess) {
 			if (failIdx != NULL)
 				*failIdx = i;
@@ -350,75 +355,24 @@ static hipError_t param_end(int type, const void *host, const void *dev, hipArra
 	return *ret_base != 0 ? hipSuccess : hipErrorInvalidValue;
 }
 
-static hipError_t param_2d(enum hrr_api api, const struct hip_Memcpy2D *p, hipStream_t stream)
+/* packed: with a pitch of 0 rows have no gaps. */
+static hipError_t submit_param(enum hrr_api api, const struct HIP_MEMCPY3D_size *p, bool packed,
+			       hipStream_t stream)
 {
-	struct copy_op c = {.use_2d = true};
+	struct copy_op c = {
+	    .width = p->WidthInBytes, .height = p->Height, .depth = p->Depth, .use_2d = true};
 	struct stream *s;
 
-	if (p == NULL)
-		return hipErrorInvalidValue;
-	rt_lock();
-	hipError_t e = param_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray,
-				 p->srcPitch, 1, &c.src, &c.spitch, &c.sslice);
-	if (e == hipSuccess)
-		e = param_end(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch,
-			      1, &c.dst, &c.dpitch, &c.dslice);
-	c.width = p->WidthInBytes;
-	c.height = p->Height;
-	c.depth = 1;
-	/* 0: rows are packed. */
-	if (c.spitch == 0)
-		c.spitch = c.width;
-	if (c.dpitch == 0)
-		c.dpitch = c.width;
-	c.src += p->srcXInBytes + p->srcY * c.spitch;
-	c.dst += p->dstXInBytes + p->dstY * c.dpitch;
-	if (e == hipSuccess)
-		e = stream_get(stream, false, &s);
-	if (e == hipSuccess)
-		e = copy_submit(api, s, &c, hipMemcpyDefault);
-	rt_unlock();
-	return e;
-}
-
-hipError_t emu_hipMemcpyParam2D(struct hip_Memcpy2D *pCopy)
-{
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(param_2d(HRR_API_hipMemcpyParam2D, pCopy, NULL));
-}
-
-hipError_t emu_hipMemcpyParam2DAsync(struct hip_Memcpy2D *pCopy, hipStream_t stream)
-{
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(param_2d(HRR_API_hipMemcpyParam2DAsync, pCopy, stream));
-}
-
-hipError_t emu_hipDrvMemcpy2DUnaligned(struct hip_Memcpy2D *pCopy)
-{
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(param_2d(HRR_API_hipDrvMemcpy2DUnaligned, pCopy, NULL));
-}
-
-/* Its layout is another from HIP 6 on. */
-static hipError_t param_3d(enum hrr_api api, const struct HIP_MEMCPY3D *box, hipStream_t stream)
-{
-	const struct hrr_struct *st = hrr_api_table[HRR_API_hipDrvMemcpy3D].params[0].st;
-	struct HIP_MEMCPY3D_size wide = {0}, *p = &wide;
-	struct copy_op c = {.use_2d = true};
-	struct stream *s;
-
-	if (box == NULL)
-		return hipErrorInvalidValue;
-	hrr_struct_convert(st->later, p, hrr_struct_at(st, 10 * rt.major), box);
 	rt_lock();
 	hipError_t e = param_end(p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray,
 				 p->srcPitch, p->srcHeight, &c.src, &c.spitch, &c.sslice);
 	if (e == hipSuccess)
 		e = param_end(p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstPitch,
 			      p->dstHeight, &c.dst, &c.dpitch, &c.dslice);
-	c.width = p->WidthInBytes;
-	c.height = p->Height;
-	c.depth = p->Depth;
+	if (packed && c.spitch == 0)
+		c.spitch = c.width;
+	if (packed && c.dpitch == 0)
+		c.dpitch = c.width;
 	c.src += p->srcXInBytes + p->srcY * c.spitch + p->srcZ * c.sslice;
 	c.dst += p->dstXInBytes + p->dstY * c.dpitch + p->dstZ * c.dslice;
 	if (e == hipSuccess)
@@ -429,16 +383,55 @@ static hipError_t param_3d(enum hrr_api api, const struct HIP_MEMCPY3D *box, hip
 	return e;
 }
 
+/* A box one slice deep: the fields of both structures are named alike. */
+static hipError_t param_2d(enum hrr_api api, const struct hip_Memcpy2D *p, hipStream_t stream)
+{
+	const struct hrr_struct *st = hrr_api_table[HRR_API_hipDrvMemcpy3D].params[0].st;
+	struct HIP_MEMCPY3D_size box = {.srcHeight = 1, .dstHeight = 1, .Depth = 1};
+
+	EMU_ENTER(EMU_WORK);
+	if (p == NULL)
+		return emu_ret(hipErrorInvalidValue);
+	hrr_struct_convert(st->later, &box, hrr_api_table[api].params[0].st, p);
+	return emu_ret(submit_param(api, &box, true, stream));
+}
+
+hipError_t emu_hipMemcpyParam2D(struct hip_Memcpy2D *pCopy)
+{
+	return param_2d(HRR_API_hipMemcpyParam2D, pCopy, NULL);
+}
+
+hipError_t emu_hipMemcpyParam2DAsync(struct hip_Memcpy2D *pCopy, hipStream_t stream)
+{
+	return param_2d(HRR_API_hipMemcpyParam2DAsync, pCopy, stream);
+}
+
+hipError_t emu_hipDrvMemcpy2DUnaligned(struct hip_Memcpy2D *pCopy)
+{
+	return param_2d(HRR_API_hipDrvMemcpy2DUnaligned, pCopy, NULL);
+}
+
+/* Its layout is another from HIP 6 on. */
+static hipError_t param_3d(enum hrr_api api, const struct HIP_MEMCPY3D *p, hipStream_t stream)
+{
+	const struct hrr_struct *st = hrr_api_table[HRR_API_hipDrvMemcpy3D].params[0].st;
+	struct HIP_MEMCPY3D_size box = {0};
+
+	EMU_ENTER(EMU_WORK);
+	if (p == NULL)
+		return emu_ret(hipErrorInvalidValue);
+	hrr_struct_convert(st->later, &box, hrr_struct_at(st, 10 * rt.major), p);
+	return emu_ret(submit_param(api, &box, false, stream));
+}
+
 hipError_t emu_hipDrvMemcpy3D(struct HIP_MEMCPY3D *pCopy)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(param_3d(HRR_API_hipDrvMemcpy3D, pCopy, NULL));
+	return param_3d(HRR_API_hipDrvMemcpy3D, pCopy, NULL);
 }
 
 hipError_t emu_hipDrvMemcpy3DAsync(struct HIP_MEMCPY3D *pCopy, hipStream_t stream)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(param_3d(HRR_API_hipDrvMemcpy3DAsync, pCopy, stream));
+	return param_3d(HRR_API_hipDrvMemcpy3DAsync, pCopy, stream);
 }
 
 /* --- symbols ------------------------------------------------------------------------ */
@@ -464,6 +457,7 @@ static hipError_t symbol_copy(enum hrr_api api, bool to, const void *symbol, con
 	struct stream *s;
 	uint64_t addr;
 
+	EMU_ENTER(EMU_WORK);
 	rt_lock();
 	hipError_t e = stream_get(stream, spt, &s);
 	if (e == hipSuccess)
@@ -474,52 +468,46 @@ static hipError_t symbol_copy(enum hrr_api api, bool to, const void *symbol, con
 		e = copy_submit(api, s, &c, kind);
 	}
 	rt_unlock();
-	return e;
+	return emu_ret(e);
 }
 
 hipError_t emu_hipMemcpyToSymbol(void *symbol, void *src, size_t sizeBytes, size_t offset, int kind)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(symbol_copy(HRR_API_hipMemcpyToSymbol, true, symbol, src, sizeBytes, offset,
-				   kind, NULL, false));
+	return symbol_copy(HRR_API_hipMemcpyToSymbol, true, symbol, src, sizeBytes, offset, kind,
+			   NULL, false);
 }
 
 hipError_t emu_hipMemcpyToSymbol_spt(void *symbol, void *src, size_t sizeBytes, size_t offset,
 				     int kind)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(symbol_copy(HRR_API_hipMemcpyToSymbol_spt, true, symbol, src, sizeBytes,
-				   offset, kind, NULL, true));
+	return symbol_copy(HRR_API_hipMemcpyToSymbol_spt, true, symbol, src, sizeBytes, offset,
+			   kind, NULL, true);
 }
 
 hipError_t emu_hipMemcpyToSymbolAsync(void *symbol, void *src, size_t sizeBytes, size_t offset,
 				      int kind, hipStream_t stream)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(symbol_copy(HRR_API_hipMemcpyToSymbolAsync, true, symbol, src, sizeBytes,
-				   offset, kind, stream, false));
+	return symbol_copy(HRR_API_hipMemcpyToSymbolAsync, true, symbol, src, sizeBytes, offset,
+			   kind, stream, false);
 }
 
 hipError_t emu_hipMemcpyFromSymbol(void *dst, void *symbol, size_t sizeBytes, size_t offset,
 				   int kind)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(symbol_copy(HRR_API_hipMemcpyFromSymbol, false, symbol, dst, sizeBytes,
-				   offset, kind, NULL, false));
+	return symbol_copy(HRR_API_hipMemcpyFromSymbol, false, symbol, dst, sizeBytes, offset, kind,
+			   NULL, false);
 }
 
 hipError_t emu_hipMemcpyFromSymbol_spt(void *dst, void *symbol, size_t sizeBytes, size_t offset,
 				       int kind)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(symbol_copy(HRR_API_hipMemcpyFromSymbol_spt, false, symbol, dst, sizeBytes,
-				   offset, kind, NULL, true));
+	return symbol_copy(HRR_API_hipMemcpyFromSymbol_spt, false, symbol, dst, sizeBytes, offset,
+			   kind, NULL, true);
 }
 
 hipError_t emu_hipMemcpyFromSymbolAsync(void *dst, void *symbol, size_t sizeBytes, size_t offset,
 					int kind, hipStream_t stream)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(symbol_copy(HRR_API_hipMemcpyFromSymbolAsync, false, symbol, dst, sizeBytes,
-				   offset, kind, stream, false));
+	return symbol_copy(HRR_API_hipMemcpyFromSymbolAsync, false, symbol, dst, sizeBytes, offset,
+			   kind, stream, false);
 }
