@@ -28,7 +28,11 @@
 		}                                        \
 	}
 
+#ifdef MODE_AWARE /* seldom run: not worth a second copy of each loop without the mask */
+#define IS_FULL false
+#else
 #define IS_FULL (isa_exec(w) == w->full)
+#endif
 
 #ifndef SAME_VARIANT /* included again in the same variant */
 /* Packs 64 dwords of 0 or ~0 into bits. */

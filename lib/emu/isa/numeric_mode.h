@@ -54,7 +54,8 @@ INLINE u64 flush_out64(u64 v, char type, u32 mode)
 {
 	return (type == 'd' || type == 'q') && !(MODE_DENORM64(mode) & 2) ? flush64(v) : v;
 }
-INLINE u32 f2h_to(float f, u32 mode)
+/* Not inlined: a vectorizer makes nothing of it, and every row of halves would have its own. */
+static __attribute__((noinline, const)) u32 f2h_to(float f, u32 mode)
 {
 	const u32 r = f2h_mode(f, MODE_ROUND64(mode));
 
