@@ -293,6 +293,17 @@ static hipError_t begin(hipStream_t stream, int mode, struct graph *into, struct
 	return e;
 }
 
+/* What a program says is nodes of graph g. */
+static hipError_t check_nodes(const struct graph *g, const hipGraphNode_t *nodes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct node *x = node_get(nodes[i]);
+		if (x == NULL || x->graph != g)
+			return hipErrorInvalidValue;
+	}
+	return hipSuccess;
+}
+
 hipError_t emu_hipStreamBeginCapture(hipStream_t stream, int mode)
 {
 	EMU_ENTER(EMU_WORK);
@@ -315,12 +326,8 @@ hipError_t emu_hipStreamBeginCaptureToGraph(hipStream_t stream, hipGraph_t graph
 		return emu_ret(hipErrorInvalidValue);
 	rt_lock();
 	struct graph *g = graph_get(graph);
-	hipError_t e = g != NULL ? hipSuccess : hipErrorInvalidValue;
-	for (size_t i = 0; e == hipSuccess && i < numDependencies; i++) {
-		const struct node *n = node_get(dependencies[i]);
-		if (n == NULL || n->graph != g)
-			e = hipErrorInvalidValue;
-	}
+	hipError_t e =
+	    g != NULL ? check_nodes(g, dependencies, numDependencies) : hipErrorInvalidValue;
 	if (e == hipSuccess)
 		e = begin(stream, mode, g, (struct node *const *)(void *)dependencies,
 			  (unsigned)numDependencies);
@@ -405,37 +412,47 @@ static int status_of(const struct stream *s)
 				     : STATUS_ACTIVE;
 }
 
-hipError_t emu_hipStreamIsCapturing(hipStream_t stream, int *pCaptureStatus)
+/* The whole of a call. The others may be NULL; they are set while a capture is open. */
+static hipError_t info(hipStream_t stream, int *ret_status, uint64_t *ret_id, hipGraph_t *ret_graph,
+		       hipGraphNode_t **ret_deps, size_t *ret_n)
 {
 	struct stream *s;
 
 	EMU_ENTER(EMU_WORK);
-	if (pCaptureStatus == NULL)
-		return emu_ret(hipErrorInvalidValue);
-	rt_lock();
-	hipError_t e = stream_get(stream, false, &s);
-	if (e == hipSuccess)
-		*pCaptureStatus = status_of(s);
-	rt_unlock();
-	return emu_ret(e);
-}
-
-hipError_t emu_hipStreamGetCaptureInfo(hipStream_t stream, int *pCaptureStatus, uint64_t *pId)
-{
-	struct stream *s;
-
-	EMU_ENTER(EMU_WORK);
-	if (pCaptureStatus == NULL)
+	if (ret_status == NULL)
 		return emu_ret(hipErrorInvalidValue);
 	rt_lock();
 	hipError_t e = stream_get(stream, false, &s);
 	if (e == hipSuccess) {
-		*pCaptureStatus = status_of(s);
-		if (pId != NULL && s->capture != NULL)
-			*pId = s->capture->id;
+		*ret_status = status_of(s);
+		if (s->capture != NULL) {
+			struct graph *g = s->capture->graph;
+			if (ret_id != NULL)
+				*ret_id = s->capture->id;
+			if (ret_graph != NULL) {
+				/* The program may add nodes to it by hand. */
+				if (!handle_is(HANDLE_GRAPH, g) && handle_add(HANDLE_GRAPH, g) < 0)
+					e = hipErrorOutOfMemory;
+				*ret_graph = (hipGraph_t)(void *)g;
+			}
+			if (ret_deps != NULL)
+				memcpy(ret_deps, &s->cap_deps, sizeof s->cap_deps);
+			if (ret_n != NULL)
+				*ret_n = s->n_cap_deps;
+		}
 	}
 	rt_unlock();
 	return emu_ret(e);
+}
+
+hipError_t emu_hipStreamIsCapturing(hipStream_t stream, int *pCaptureStatus)
+{
+	return info(stream, pCaptureStatus, NULL, NULL, NULL, NULL);
+}
+
+hipError_t emu_hipStreamGetCaptureInfo(hipStream_t stream, int *pCaptureStatus, uint64_t *pId)
+{
+	return info(stream, pCaptureStatus, pId, NULL, NULL, NULL);
 }
 
 hipError_t emu_hipStreamGetCaptureInfo_v2(hipStream_t stream, int *captureStatus_out,
@@ -443,33 +460,8 @@ hipError_t emu_hipStreamGetCaptureInfo_v2(hipStream_t stream, int *captureStatus
 					  hipGraphNode_t **dependencies_out,
 					  size_t *numDependencies_out)
 {
-	struct stream *s;
-
-	EMU_ENTER(EMU_WORK);
-	if (captureStatus_out == NULL)
-		return emu_ret(hipErrorInvalidValue);
-	rt_lock();
-	hipError_t e = stream_get(stream, false, &s);
-	if (e == hipSuccess) {
-		*captureStatus_out = status_of(s);
-		if (s->capture != NULL) {
-			struct graph *g = s->capture->graph;
-			if (id_out != NULL)
-				*id_out = s->capture->id;
-			if (graph_out != NULL) {
-				/* The program may add nodes to it by hand. */
-				if (!handle_is(HANDLE_GRAPH, g) && handle_add(HANDLE_GRAPH, g) < 0)
-					e = hipErrorOutOfMemory;
-				*graph_out = (hipGraph_t)(void *)g;
-			}
-			if (dependencies_out != NULL)
-				memcpy(dependencies_out, &s->cap_deps, sizeof s->cap_deps);
-			if (numDependencies_out != NULL)
-				*numDependencies_out = s->n_cap_deps;
-		}
-	}
-	rt_unlock();
-	return emu_ret(e);
+	return info(stream, captureStatus_out, id_out, graph_out, dependencies_out,
+		    numDependencies_out);
 }
 
 hipError_t emu_hipStreamUpdateCaptureDependencies(hipStream_t stream, hipGraphNode_t *dependencies,
@@ -485,11 +477,8 @@ hipError_t emu_hipStreamUpdateCaptureDependencies(hipStream_t stream, hipGraphNo
 	hipError_t e = stream_get(stream, false, &s);
 	if (e == hipSuccess && s->capture == NULL)
 		e = hipErrorIllegalState;
-	for (size_t i = 0; e == hipSuccess && i < numDependencies; i++) {
-		const struct node *n = node_get(dependencies[i]);
-		if (n == NULL || n->graph != s->capture->graph)
-			e = hipErrorInvalidValue;
-	}
+	if (e == hipSuccess)
+		e = check_nodes(s->capture->graph, dependencies, numDependencies);
 	if (e == hipSuccess) {
 		struct node *const *nodes = (struct node *const *)(void *)dependencies;
 		e = flags == SET ? set_deps(s, nodes, (unsigned)numDependencies)

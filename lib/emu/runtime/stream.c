@@ -1,5 +1,6 @@
 #include "lib/emu/runtime/sched.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,56 +207,50 @@ hipError_t emu_hipStreamDestroy(hipStream_t stream)
 	return emu_ret(e);
 }
 
-static hipError_t get_flags(hipStream_t stream, unsigned *flags, bool spt)
+/* The whole of a question that a field of the stream answers: size bytes at an offset. */
+static hipError_t ask(hipStream_t stream, bool spt, size_t offset, void *ret, size_t size)
 {
 	struct stream *s;
 
-	if (flags == NULL)
-		return hipErrorInvalidValue;
+	EMU_ENTER(EMU_WORK);
+	if (ret == NULL)
+		return emu_ret(hipErrorInvalidValue);
 	rt_lock();
 	hipError_t e = stream_get(stream, spt, &s);
 	if (e == hipSuccess)
-		*flags = s->flags;
+		memcpy(ret, (const char *)s + offset, size);
 	rt_unlock();
-	return e;
+	return emu_ret(e);
 }
 
 hipError_t emu_hipStreamGetFlags(hipStream_t stream, unsigned int *flags)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(get_flags(stream, flags, false));
+	return ask(stream, false, offsetof(struct stream, flags), flags, sizeof *flags);
 }
 
 hipError_t emu_hipStreamGetFlags_spt(hipStream_t stream, unsigned int *flags)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(get_flags(stream, flags, true));
-}
-
-static hipError_t get_priority(hipStream_t stream, int *priority, bool spt)
-{
-	struct stream *s;
-
-	if (priority == NULL)
-		return hipErrorInvalidValue;
-	rt_lock();
-	hipError_t e = stream_get(stream, spt, &s);
-	if (e == hipSuccess)
-		*priority = s->priority;
-	rt_unlock();
-	return e;
+	return ask(stream, true, offsetof(struct stream, flags), flags, sizeof *flags);
 }
 
 hipError_t emu_hipStreamGetPriority(hipStream_t stream, int *priority)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(get_priority(stream, priority, false));
+	return ask(stream, false, offsetof(struct stream, priority), priority, sizeof *priority);
 }
 
 hipError_t emu_hipStreamGetPriority_spt(hipStream_t stream, int *priority)
 {
-	EMU_ENTER(EMU_WORK);
-	return emu_ret(get_priority(stream, priority, true));
+	return ask(stream, true, offsetof(struct stream, priority), priority, sizeof *priority);
+}
+
+hipError_t emu_hipStreamGetDevice(hipStream_t stream, int *device)
+{
+	return ask(stream, false, offsetof(struct stream, device), device, sizeof *device);
+}
+
+hipError_t emu_hipStreamGetId(hipStream_t stream, uint64_t *streamId)
+{
+	return ask(stream, false, offsetof(struct stream, id), streamId, sizeof *streamId);
 }
 
 int emu_hipGetStreamDeviceId(hipStream_t stream)
@@ -372,60 +367,37 @@ hipError_t emu_hipStreamWaitEvent_spt(hipStream_t stream, hipEvent_t event, unsi
 	return emu_ret(wait_event(stream, event, flags, true));
 }
 
-hipError_t emu_hipStreamGetDevice(hipStream_t stream, int *device)
-{
-	struct stream *s;
-
-	EMU_ENTER(EMU_WORK);
-	if (device == NULL)
-		return emu_ret(hipErrorInvalidValue);
-	rt_lock();
-	hipError_t e = stream_get(stream, false, &s);
-	if (e == hipSuccess)
-		*device = s->device;
-	rt_unlock();
-	return emu_ret(e);
-}
-
-hipError_t emu_hipStreamGetId(hipStream_t stream, uint64_t *streamId)
-{
-	struct stream *s;
-
-	EMU_ENTER(EMU_WORK);
-	if (streamId == NULL)
-		return emu_ret(hipErrorInvalidValue);
-	rt_lock();
-	hipError_t e = stream_get(stream, false, &s);
-	if (e == hipSuccess)
-		*streamId = s->id;
-	rt_unlock();
-	return emu_ret(e);
-}
-
 /* --- host functions and values ------------------------------------------------- */
 
-hipError_t emu_hipStreamAddCallback(hipStream_t stream, void *callback, void *userData,
-				    unsigned int flags)
+/* Queues what no capture can hold: an open one is spoilt. */
+static hipError_t submit_uncaptured(hipStream_t stream, struct op op)
 {
 	struct stream *s;
 
-	EMU_ENTER(EMU_WORK);
-	if (callback == NULL || flags != 0)
-		return emu_ret(hipErrorInvalidValue);
 	rt_lock();
 	hipError_t e = stream_get(stream, false, &s);
 	if (e == hipSuccess && s->capture != NULL) {
 		s->capture->invalid = true;
 		e = hipErrorStreamCaptureUnsupported;
 	} else if (e == hipSuccess) {
-		struct op op = {.kind = OP_HOST};
-		memcpy(&op.u.host.callback, &callback, sizeof callback);
-		op.u.host.stream = stream;
-		op.u.host.data = userData;
 		e = sched_submit(s, &op, NULL, 0, NULL);
 	}
 	rt_unlock();
-	return emu_ret(e);
+	return e;
+}
+
+hipError_t emu_hipStreamAddCallback(hipStream_t stream, void *callback, void *userData,
+				    unsigned int flags)
+{
+	struct op op = {.kind = OP_HOST};
+
+	EMU_ENTER(EMU_WORK);
+	if (callback == NULL || flags != 0)
+		return emu_ret(hipErrorInvalidValue);
+	memcpy(&op.u.host.callback, &callback, sizeof callback);
+	op.u.host.stream = stream;
+	op.u.host.data = userData;
+	return emu_ret(submit_uncaptured(stream, op));
 }
 
 hipError_t emu_hipLaunchHostFunc(hipStream_t stream, void *fn, void *userData)
@@ -449,26 +421,16 @@ hipError_t emu_hipLaunchHostFunc(hipStream_t stream, void *fn, void *userData)
 static hipError_t value(hipStream_t stream, enum op_kind kind, void *ptr, uint64_t v, unsigned size,
 			unsigned flags, uint64_t mask)
 {
-	struct stream *s;
+	struct op op = {.kind = kind};
 
 	if (ptr == NULL || (kind == OP_WAIT_VALUE && flags > 3))
 		return hipErrorInvalidValue;
-	rt_lock();
-	hipError_t e = stream_get(stream, false, &s);
-	if (e == hipSuccess && s->capture != NULL) {
-		s->capture->invalid = true;
-		e = hipErrorStreamCaptureUnsupported;
-	} else if (e == hipSuccess) {
-		struct op op = {.kind = kind};
-		op.u.value.addr = (uintptr_t)ptr;
-		op.u.value.value = v;
-		op.u.value.mask = mask;
-		op.u.value.size = size;
-		op.u.value.flags = flags;
-		e = sched_submit(s, &op, NULL, 0, NULL);
-	}
-	rt_unlock();
-	return e;
+	op.u.value.addr = (uintptr_t)ptr;
+	op.u.value.value = v;
+	op.u.value.mask = mask;
+	op.u.value.size = size;
+	op.u.value.flags = flags;
+	return submit_uncaptured(stream, op);
 }
 
 hipError_t emu_hipStreamWaitValue32(hipStream_t stream, void *ptr, uint32_t v, unsigned int flags,
