@@ -76,6 +76,7 @@ man:
 # Objects of tests stay, so that what did not change is not built again.
 .PRECIOUS: $(BUILD)/obj/%.o
 
-# Per arch: instructions implemented, and exercised by a test. `make isa-coverage MISSING=1` lists the rest.
+# Per arch: instructions implemented, exercised by a test, and met in code objects: t/apps, t/isa and
+# CORPUS="FILE_OR_FOLDER ...". `make isa-coverage MISSING=1` lists what no test exercises.
 isa-coverage: units
-	@BUILD=$(abspath $(BUILD)) sh t/isa/coverage.sh $(if $(MISSING),missing)
+	@BUILD=$(abspath $(BUILD)) CORPUS='$(CORPUS)' HIPCC='$(HIPCC)' sh t/isa/coverage.sh $(if $(MISSING),missing)
