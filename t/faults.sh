@@ -28,6 +28,10 @@ $CC -std=gnu11 -O1 -shared -fPIC ${HRR_T_ASAN:+-DFAIL_NO_MEMORY} -o fail.so "$RO
 # shellcheck disable=SC2086
 $CC -std=gnu11 -O1 -shared -fPIC -I"$BUILD/gen" -Wl,-soname,libamdhip64.so.5 -o libamdhip64.so.5 "$ROOT/t/stub/hip.c" &&
 	$CC -std=gnu11 -O1 -I"$BUILD/gen" -o calls "$ROOT/t/stub/calls.c" ./libamdhip64.so.5 -lpthread || exit 2
+# With a sanitizer its run time has to come first in what is recorded, here too.
+if [ -n "${HRR_T_ASAN:-}" ]; then
+	export LD_PRELOAD=$HRR_T_ASAN ASAN_OPTIONS=detect_leaks=0:exitcode=99
+fi
 
 cp -r "$ROOT/t/data/fuzz/play/symbols.hrr" one.hrr
 cp -r "$ROOT/t/data/streams/small" two.hrr

@@ -70,26 +70,30 @@ static void made(const struct hrr_call *c, uint64_t element)
 	pthread_mutex_unlock(&lock);
 }
 
+/* The second argument, which calls that free do not have. */
+static const void *described(const struct hrr_call *c)
+{
+	return (const void *)(uintptr_t)c->a[1];
+}
+
 void hrr_array_leave(struct hrr_call *c)
 {
-	const void *p = (const void *)(uintptr_t)c->a[1];
-
 	if (!hrr_ok(c))
 		return;
 	switch (c->api) {
 	case HRR_API_hipMallocArray:
 	case HRR_API_hipMalloc3DArray: {
-		const struct hipChannelFormatDesc *d = p;
+		const struct hipChannelFormatDesc *d = described(c);
 		made(c, (uint64_t)(d->x + d->y + d->z + d->w) / 8);
 		break;
 	}
 	case HRR_API_hipArrayCreate: {
-		const struct HIP_ARRAY_DESCRIPTOR *d = p;
+		const struct HIP_ARRAY_DESCRIPTOR *d = described(c);
 		made(c, format_bytes(d->Format) * d->NumChannels);
 		break;
 	}
 	case HRR_API_hipArray3DCreate: {
-		const struct HIP_ARRAY3D_DESCRIPTOR *d = p;
+		const struct HIP_ARRAY3D_DESCRIPTOR *d = described(c);
 		made(c, format_bytes(d->Format) * d->NumChannels);
 		break;
 	}
