@@ -160,7 +160,7 @@ static void array(struct hrr_thread *t, const struct hrr_call *c, int k, bool tr
 	const char *at = (const char *)(uintptr_t)c->a[k];
 
 	if (at != NULL && row->params[k].flow == HRR_FLOW_GIVEN) {
-		memcpy(&at, at, sizeof at);
+		memcpy(&at, (const void *)at, sizeof at);
 		trusted = false; /* of a stream that is not captured nothing is told */
 	}
 	if (at == NULL)
