@@ -91,6 +91,7 @@ setup() {
 	} >esc.jsonl
 	run_sep hrr-cat --csv esc.jsonl
 	out_has $'k\x1b[2J'
+	need_terminal
 	run_sep script -qec 'hrr-cat --csv esc.jsonl' /dev/null
 	out_has 'k\x1b[2J'
 	out_lacks $'\x1b[2J'

@@ -62,6 +62,7 @@ blob xxh128:$id is orphaned: nothing names it
 	id=$(xxhsum -H2 <zeros | cut -d' ' -f1)
 	mkdir -p small/blobs/${id:0:2}
 	mv zeros small/blobs/${id:0:2}/$id
+	need_terminal
 	run_sep script -qec 'hrr-cat --verify small' /dev/null
 	out_has 'hrr-cat: MiB of blobs 0 of 2'
 	run_sep script -qec 'hrr-cat -q --verify small' /dev/null

@@ -222,6 +222,7 @@ terminated() {
 		head -2 stream
 		awk -v line="$on" 'BEGIN { for (i = 0; i < 20000; i++) print line }'
 	} | awk 'NR > 2 { sub(/"seq":[0-9]+/, "\"seq\":" NR) } { print }' >long
+	need_terminal
 	script -qec "hrr-play $DEV long" typescript >/dev/null || :
 	grep -q 'records' typescript || {
 		cat typescript

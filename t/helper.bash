@@ -5,6 +5,7 @@
 #   status_is N           and out_is TEXT, out_has TEXT, out_like REGEX, no_out, and the
 #                         same for err_: checks that say what they saw
 #   need_emu, need_apps NAME..., need_cmd CMD...: skips with a reason (HRR_T_STRICT=1: fails)
+#   need_terminal: skips where there is none, always
 #   emu CMD...            runs CMD on the CPU run time (a program, so that timeout takes it)
 #   on_device CMD...      runs CMD on $DEVICE; $DEV is the option for hrr-capture and hrr-play
 #   $APPS                 where the programs of t/apps are; $ROOT the tree; $BUILD what was built
@@ -96,6 +97,11 @@ need_emu() {
 	[ "$DEVICE" = emu ] || skip "needs the CPU run time, DEVICE is $DEVICE"
 	[ -e "$BUILD/lib/hrr/libhrr-emu.so" ] || lacking "no CPU run time in $BUILD" || return 1
 	[ -e "$BUILD/lib/hrr/emu/libamdhip64.so.5" ] || lacking "no stand-ins in $BUILD"
+}
+
+# What a program does on a terminal: a sandbox may have none to give, which no package mends.
+need_terminal() {
+	script -qec true /dev/null >/dev/null 2>&1 || skip "no pseudo-terminal to be had here"
 }
 
 need_prog() {
