@@ -81,3 +81,27 @@ plain() {
 	err_has "line too long"
 	[ "$(tail -1 .err)" -lt 200000 ] || [ -n "${HRR_T_ASAN:-}" ]
 }
+
+# One call after an allocation, a stream and a graph: refused by name, and the replay goes on to its end.
+refuses() {
+	local why="$1"
+	{
+		echo '{"seq":1,"t":1,"dur":1,"tid":1,"api":"hipMalloc","args":{"ptr":"0x600000000000","size":4096}}'
+		echo '{"seq":2,"t":2,"dur":1,"tid":1,"api":"hipStreamCreate","args":{"stream":"0x30"}}'
+		echo '{"seq":3,"t":3,"dur":1,"tid":1,"api":"hipGraphCreate","args":{"pGraph":"0x50","flags":0}}'
+		echo '{"seq":4,"t":4,"dur":1,"tid":1,'"$2"'}'
+		echo '{"seq":5,"t":5,"dur":1,"tid":1,"api":"hipFree","args":{"ptr":"0x600000000000"}}'
+	} >one.jsonl
+	run_sep hrr-play -k -d emu one.jsonl
+	status_is 1
+	err_has "$why"
+}
+
+@test "hrr-play: a call whose array or structure is not in its record is refused, not followed" {
+	need_emu
+	refuses 'cuMask: 0 elements, but 1 are needed' '"api":"hipExtStreamCreateWithCUMask","args":{"stream":"0x40","cuMaskSize":1,"cuMask":"0x123456"}'
+	refuses 'cuMask: 2 elements, but 8192 are needed' '"api":"hipExtStreamCreateWithCUMask","args":{"stream":"0x40","cuMaskSize":8192,"cuMask":[1,2]}'
+	refuses 'nodes: 400000000 elements, more than' '"api":"hipGraphGetNodes","args":{"graph":"0x50","nodes":["0x60"],"numNodes":400000000}'
+	refuses 'argument extent was not recorded' '"api":"hipMalloc3DArray","args":{"array":"0x77","desc":{"x":32,"y":0,"z":0,"w":0,"f":"hipChannelFormatKindFloat"},"flags":0}'
+	refuses 'runs past the end' '"api":"hipStreamBatchMemOp","args":{"stream":"0x30","count":1,"paramArray":[{"operation":"hipStreamMemOpWriteValue64","address":"0x600000000ffc","value64":1,"flags":0}],"flags":0}'
+}

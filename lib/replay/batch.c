@@ -177,7 +177,9 @@ int hrr_do_batch_value(struct hrr_replay *r, struct hrr_event *ev)
 		rc = hrr_host_bytes(r, ev);
 	for (uint64_t i = 0; rc == 0 && got == hipSuccess && i < n; i++) {
 		const struct hipStreamBatchMemOpParams *p = &list[i];
-		struct hrr_operand op = {"address", HRR_P(p->address), 0, -1};
+		bool wide = p->operation == hipStreamMemOpWaitValue64 ||
+			    p->operation == hipStreamMemOpWriteValue64;
+		struct hrr_operand op = {"address", HRR_P(p->address), wide ? 8 : 4, -1};
 		if (p->operation == hipStreamMemOpFlushRemoteWrites ||
 		    p->operation == hipStreamMemOpBarrier)
 			continue; /* each call of its own is one */

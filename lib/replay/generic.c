@@ -24,27 +24,31 @@ static int either(struct hrr_replay *r, const char *name, uint64_t addr, uint64_
 	return rc;
 }
 
+/* Elements an array parameter has to have, by the parameter that counts them. */
 static uint64_t count_of(const struct hrr_event *ev, const struct hrr_param *p)
 {
-	uint64_t n = p->count >= 0 ? ev->w[p->count] : 1;
-
-	return n > HRR_MAX_COUNT ? HRR_MAX_COUNT : n;
+	return p->count >= 0 ? ev->w[p->count] : 0;
 }
 
+/* The run time reads as many elements as it is told: all of them come from the record. */
 static int in_array(struct hrr_replay *r, struct hrr_event *ev, int i)
 {
 	const struct hrr_param *p = &ev->row->params[i];
-	uint64_t n = ev->node[i] >= 0 && ev->j->nodes[ev->node[i]].type == HRR_JSON_ARRAY
-			 ? hrr_json_count(ev->j, ev->node[i])
-			 : 0;
+	bool array = ev->node[i] >= 0 && ev->j->nodes[ev->node[i]].type == HRR_JSON_ARRAY;
+	uint64_t n = array ? hrr_json_count(ev->j, ev->node[i]) : 0;
 
-	if (ev->w[i] == 0 || p->kind != HRR_K_HANDLE) {
-		ev->live[i] = ev->w[i];
+	ev->live[i] = 0;
+	if (ev->w[i] == 0)
 		return 0;
-	}
 	if (n < count_of(ev, p))
 		return hrr_fail(r, "argument %s: %llu elements, but %llu are needed", p->name,
 				(unsigned long long)n, (unsigned long long)count_of(ev, p));
+	if (!array) /* an address of the recorded program is never followed */
+		return 0;
+	if (p->kind != HRR_K_HANDLE) {
+		ev->live[i] = ev->w[i];
+		return 0;
+	}
 	const uint64_t *from = (const uint64_t *)(uintptr_t)ev->w[i];
 	uint64_t *to = hrr_scratch(r, (n + 1) * 8);
 	if (to == NULL)
@@ -62,16 +66,15 @@ static int out_box(struct hrr_replay *r, struct hrr_event *ev, int i)
 {
 	const struct hrr_param *p = &ev->row->params[i];
 	bool null = ev->node[i] >= 0 && ev->j->nodes[ev->node[i]].type == HRR_JSON_NULL;
+	size_t each = hrr_kind_size(p->kind), most = (size_t)HRR_MAX_COUNT * 8 / each;
 
-	if (null || p->kind == HRR_K_CHARS) {
-		ev->live[i] = 0;
-		if (null)
-			return 0;
-	}
-	size_t size = OUT_BOX;
-	if (p->count >= 0)
-		size += count_of(ev, p) * 8;
-	unsigned char *box = hrr_scratch(r, size);
+	ev->live[i] = 0;
+	if (null)
+		return 0;
+	if (count_of(ev, p) > most) /* the run time may fill them all */
+		return hrr_fail(r, "argument %s: %llu elements, more than %zu", p->name,
+				(unsigned long long)count_of(ev, p), most);
+	unsigned char *box = hrr_scratch(r, OUT_BOX + count_of(ev, p) * each);
 	if (box == NULL)
 		return hrr_trouble(r, -ENOMEM, "out of memory");
 	if (p->flow == HRR_FLOW_INOUT && p->count < 0 && p->kind != HRR_K_STRUCT)
@@ -101,6 +104,9 @@ static int in_word(struct hrr_replay *r, struct hrr_event *ev, int i, bool addre
 			rc = hrr_translate(r, &op, HRR_END_HOST, &w);
 		ev->live[i] = w.live;
 		return rc;
+	case HRR_K_VALUE:
+	case HRR_K_DIM3: /* the call takes what the word points to */
+		return ev->w[i] != 0 ? 0 : hrr_fail(r, "argument %s was not recorded", p->name);
 	case HRR_K_ADDR:
 		return addresses ? either(r, p->name, ev->w[i], &ev->live[i]) : 0;
 	case HRR_K_HINT:
@@ -245,8 +251,10 @@ int hrr_reissue_failed(struct hrr_replay *r, struct hrr_event *ev)
 		}
 		if (p->flow != HRR_FLOW_IN) {
 			rc = out_box(r, ev, i);
-			if (rc < 0)
+			if (rc < 0 && r->trouble)
 				return rc;
+			if (rc < 0)
+				goto left_out;
 		} else if (p->count >= 0) {
 			rc = in_array(r, ev, i);
 			if (rc < 0)

@@ -359,8 +359,8 @@ int hrr_do_graph_nodes(struct hrr_replay *r, struct hrr_event *ev)
 	int rc = hrr_generic_words(r, ev, true);
 	if (rc == 0)
 		rc = hrr_issue(r, ev);
-	if (rc < 0 || nodes < 0 || ev->live[nodes] == 0 || ev->node[nodes] < 0 ||
-	    ev->j->nodes[ev->node[nodes]].type != HRR_JSON_ARRAY)
+	if (rc < 0 || nodes < 0 || ev->live[nodes] == 0 || ev->live[count] == 0 ||
+	    ev->node[nodes] < 0 || ev->j->nodes[ev->node[nodes]].type != HRR_JSON_ARRAY)
 		return rc;
 	const uint64_t *was = (const uint64_t *)(uintptr_t)ev->w[nodes];
 	const uint64_t *is = (const uint64_t *)(uintptr_t)ev->live[nodes];
@@ -368,6 +368,9 @@ int hrr_do_graph_nodes(struct hrr_replay *r, struct hrr_event *ev)
 	uint64_t n_is = *(const uint64_t *)(uintptr_t)ev->live[count];
 	if (n_was != n_is)
 		return hrr_fail(r, "recorded %llu nodes, replay has %llu", LLU(n_was), LLU(n_is));
+	if (n_is > ev->w[count]) /* more than there was room for: they were not all told */
+		return hrr_fail(r, "recorded %llu nodes where there was room for %llu", LLU(n_was),
+				LLU(ev->w[count]));
 	uint64_t at = 0;
 	for (uint64_t i = 0; i < n_was; i++) {
 		if (hrr_held_find(&r->held[HRR_H_NODE], was[i]) != NULL)
