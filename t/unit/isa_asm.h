@@ -120,6 +120,7 @@ static inline bool asm_launch(struct fx *f, unsigned k, unsigned lanes, uint64_t
 	l.kernarg = fx_map(f, kernarg, sizeof(kernarg));
 	l.mem = (struct isa_mem){f, fx_find};
 	l.budget = 10000;
+	l.go_on = f->go_on;
 	memset(lane_out, 0xee, sizeof(lane_out));
 	const bool good = isa_run(&l, &f->report) == 0 && f->report.status == ISA_DONE;
 	f->n_spans = keep;

@@ -30,7 +30,7 @@ struct fx {
 	unsigned n_spans;
 	unsigned threads;
 	uint64_t budget;
-	bool cooperative;
+	bool cooperative, go_on;
 	unsigned char poison;
 	void (*hostcall)(void *self, uint32_t message);
 	void *hostcall_self;
@@ -236,6 +236,7 @@ static inline bool fx_run(struct fx *f, const char *kernel, const uint32_t *grid
 	l.budget = f->budget ? f->budget : 2000000000ull;
 	l.threads = f->threads;
 	l.cooperative = f->cooperative;
+	l.go_on = f->go_on;
 	l.poison_lds = f->poison;
 	l.mem = (struct isa_mem){f, fx_find};
 	l.hostcall = f->hostcall;
