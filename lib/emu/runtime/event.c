@@ -117,16 +117,28 @@ hipError_t emu_hipEventRecordWithFlags(hipEvent_t event, hipStream_t stream, uns
 	return emu_ret(record(event, stream, false));
 }
 
+/* The event asked whether it is done; NULL: *ret_rc says why not. To ask a captured one ends its
+ * capture. */
+static struct event *event_done_get(hipEvent_t h, hipError_t *ret_rc)
+{
+	struct event *e = event_get(h);
+
+	*ret_rc = e != NULL ? hipSuccess : hipErrorInvalidHandle;
+	if (e != NULL && e->capture != NULL) {
+		e->capture->invalid = true;
+		*ret_rc = hipErrorCapturedEvent;
+		return NULL;
+	}
+	return e;
+}
+
 hipError_t emu_hipEventQuery(hipEvent_t event)
 {
 	EMU_ENTER(EMU_WORK);
 	rt_lock();
-	struct event *e = event_get(event);
-	hipError_t rc = hipErrorInvalidHandle;
-	if (e != NULL && e->capture != NULL) {
-		e->capture->invalid = true;
-		rc = hipErrorCapturedEvent;
-	} else if (e != NULL) {
+	hipError_t rc;
+	struct event *e = event_done_get(event, &rc);
+	if (e != NULL) {
 		int device = e->device;
 		rc = sched_poll_work(e->last) ? rt.dev[device].sticky : hipErrorNotReady;
 	}
@@ -138,14 +150,10 @@ hipError_t emu_hipEventSynchronize(hipEvent_t event)
 {
 	EMU_ENTER(EMU_WORK);
 	rt_lock();
-	struct event *e = event_get(event);
-	hipError_t rc = hipErrorInvalidHandle;
-	if (e != NULL && e->capture != NULL) {
-		e->capture->invalid = true;
-		rc = hipErrorCapturedEvent;
-	} else if (e != NULL) {
-		rc = e->last != NULL ? sched_wait_work(e->last) : hipSuccess;
-	}
+	hipError_t rc;
+	struct event *e = event_done_get(event, &rc);
+	if (e != NULL && e->last != NULL)
+		rc = sched_wait_work(e->last);
 	rt_unlock();
 	return emu_ret(rc);
 }

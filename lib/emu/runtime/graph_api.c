@@ -335,6 +335,8 @@ static struct node *copy_node(hipGraphNode_t h)
 		e = action;                  \
 	rt_unlock();                         \
 	return emu_ret(e)
+/* What a node holds, for the program. */
+#define GIVE(ret, value) ((ret) == NULL ? hipErrorInvalidValue : (*(ret) = (value), hipSuccess))
 
 static hipError_t get_kernel(const struct node *n, struct hipKernelNodeParams *p)
 {
@@ -360,18 +362,10 @@ hipError_t emu_hipGraphKernelNodeSetParams(hipGraphNode_t node,
 	NODE_CALL(typed(node, NODE_KERNEL, NODE_KERNEL), params_kernel(n, pNodeParams));
 }
 
-static hipError_t get_copy(const struct node *n, struct hipMemcpy3DParms *p)
-{
-	if (p == NULL)
-		return hipErrorInvalidValue;
-	*p = n->copy;
-	return hipSuccess;
-}
-
 hipError_t emu_hipGraphMemcpyNodeGetParams(hipGraphNode_t node,
 					   struct hipMemcpy3DParms *pNodeParams)
 {
-	NODE_CALL(copy_node(node), get_copy(n, pNodeParams));
+	NODE_CALL(copy_node(node), GIVE(pNodeParams, n->copy));
 }
 
 hipError_t emu_hipGraphMemcpyNodeSetParams(hipGraphNode_t node,
@@ -398,44 +392,21 @@ hipError_t emu_hipGraphMemcpyNodeSetParamsFromSymbol(hipGraphNode_t node, void *
 	NODE_CALL(copy_node(node), params_symbol(n, false, symbol, dst, count, offset, kind));
 }
 
-static hipError_t get_alloc(const struct node *n, struct hipMemAllocNodeParams *p)
-{
-	if (p == NULL)
-		return hipErrorInvalidValue;
-	*p = n->alloc;
-	return hipSuccess;
-}
-
 hipError_t emu_hipGraphMemAllocNodeGetParams(hipGraphNode_t node,
 					     struct hipMemAllocNodeParams *pNodeParams)
 {
-	NODE_CALL(typed(node, NODE_ALLOC, NODE_ALLOC), get_alloc(n, pNodeParams));
-}
-
-static hipError_t get_free(const struct node *n, void **ptr)
-{
-	if (ptr == NULL)
-		return hipErrorInvalidValue;
-	*ptr = (void *)(uintptr_t)n->op.u.memory.addr;
-	return hipSuccess;
+	NODE_CALL(typed(node, NODE_ALLOC, NODE_ALLOC), GIVE(pNodeParams, n->alloc));
 }
 
 hipError_t emu_hipGraphMemFreeNodeGetParams(hipGraphNode_t node, void **dev_ptr)
 {
-	NODE_CALL(typed(node, NODE_FREE, NODE_FREE), get_free(n, dev_ptr));
-}
-
-static hipError_t get_memset(const struct node *n, struct hipMemsetParams *p)
-{
-	if (p == NULL)
-		return hipErrorInvalidValue;
-	*p = n->set;
-	return hipSuccess;
+	NODE_CALL(typed(node, NODE_FREE, NODE_FREE),
+		  GIVE(dev_ptr, (void *)(uintptr_t)n->op.u.memory.addr));
 }
 
 hipError_t emu_hipGraphMemsetNodeGetParams(hipGraphNode_t node, struct hipMemsetParams *pNodeParams)
 {
-	NODE_CALL(typed(node, NODE_SET, NODE_SET), get_memset(n, pNodeParams));
+	NODE_CALL(typed(node, NODE_SET, NODE_SET), GIVE(pNodeParams, n->set));
 }
 
 hipError_t emu_hipGraphMemsetNodeSetParams(hipGraphNode_t node, struct hipMemsetParams *pNodeParams)
@@ -443,17 +414,9 @@ hipError_t emu_hipGraphMemsetNodeSetParams(hipGraphNode_t node, struct hipMemset
 	NODE_CALL(typed(node, NODE_SET, NODE_SET), params_memset(n, pNodeParams));
 }
 
-static hipError_t get_host(const struct node *n, struct hipHostNodeParams *p)
-{
-	if (p == NULL)
-		return hipErrorInvalidValue;
-	*p = n->host;
-	return hipSuccess;
-}
-
 hipError_t emu_hipGraphHostNodeGetParams(hipGraphNode_t node, struct hipHostNodeParams *pNodeParams)
 {
-	NODE_CALL(typed(node, NODE_HOST, NODE_HOST), get_host(n, pNodeParams));
+	NODE_CALL(typed(node, NODE_HOST, NODE_HOST), GIVE(pNodeParams, n->host));
 }
 
 hipError_t emu_hipGraphHostNodeSetParams(hipGraphNode_t node, struct hipHostNodeParams *pNodeParams)
@@ -461,17 +424,9 @@ hipError_t emu_hipGraphHostNodeSetParams(hipGraphNode_t node, struct hipHostNode
 	NODE_CALL(typed(node, NODE_HOST, NODE_HOST), params_host(n, pNodeParams));
 }
 
-static hipError_t get_event(const struct node *n, hipEvent_t *event)
-{
-	if (event == NULL)
-		return hipErrorInvalidValue;
-	*event = n->event;
-	return hipSuccess;
-}
-
 hipError_t emu_hipGraphEventRecordNodeGetEvent(hipGraphNode_t node, hipEvent_t *event_out)
 {
-	NODE_CALL(typed(node, NODE_RECORD, NODE_RECORD), get_event(n, event_out));
+	NODE_CALL(typed(node, NODE_RECORD, NODE_RECORD), GIVE(event_out, n->event));
 }
 
 hipError_t emu_hipGraphEventRecordNodeSetEvent(hipGraphNode_t node, hipEvent_t event)
@@ -481,7 +436,7 @@ hipError_t emu_hipGraphEventRecordNodeSetEvent(hipGraphNode_t node, hipEvent_t e
 
 hipError_t emu_hipGraphEventWaitNodeGetEvent(hipGraphNode_t node, hipEvent_t *event_out)
 {
-	NODE_CALL(typed(node, NODE_WAIT, NODE_WAIT), get_event(n, event_out));
+	NODE_CALL(typed(node, NODE_WAIT, NODE_WAIT), GIVE(event_out, n->event));
 }
 
 hipError_t emu_hipGraphEventWaitNodeSetEvent(hipGraphNode_t node, hipEvent_t event)
