@@ -130,20 +130,24 @@ INLINE u32 f2h_mode(float f, u32 mode)
 	}
 	return sign << 15 | r;
 }
-/* double to half, nearest even, rounding once: the float in between is rounded to odd. */
-INLINE u32 d2h(double d)
+/* double to float with the last bit set when inexact: rounding that to half rounds once. */
+INLINE float d_to_odd(double d)
 {
 	float f = (float)d;
 	const double back = (double)f;
 	u32 u = f2u(f);
 
 	if (back != d && d == d && (u & 0x7f800000u) != 0x7f800000u) {
-		/* f is inexact: the neighbour towards zero, with the last bit set */
+		/* the neighbour towards zero */
 		if (fabs(back) > fabs(d))
 			u--;
 		u |= 1;
 	}
-	return f2h(u2f(u));
+	return u2f(u);
+}
+INLINE u32 d2h(double d) /* nearest even */
+{
+	return f2h(d_to_odd(d));
 }
 INLINE float bf2f(u32 b)
 {

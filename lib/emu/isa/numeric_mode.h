@@ -61,19 +61,9 @@ static __attribute__((noinline, const)) u32 f2h_to(float f, u32 mode)
 
 	return MODE_DENORM64(mode) & 2 ? r : flush16(r);
 }
-/* double to half, rounding once: the float in between is rounded to odd. */
 INLINE u32 d2h_to(double d, u32 mode)
 {
-	float f = (float)d;
-	const double back = (double)f;
-	u32 u = f2u(f);
-
-	if (back != d && d == d && (u & 0x7f800000u) != 0x7f800000u) {
-		if (fabs(back) > fabs(d))
-			u--;
-		u |= 1;
-	}
-	return f2h_to(u2f(u), mode);
+	return f2h_to(d_to_odd(d), mode);
 }
 /* float to double where the machine's own conversion would take denormals for 0 */
 INLINE double widen_f32_to(u32 a)
