@@ -235,10 +235,19 @@ static int put_record(void *self, const struct hrr_record *rec)
 
 /* --- the loop --- */
 
+static void end_view(struct cat *c)
+{
+	c->line.len = 0;
+	if (hrr_view_end(c->view, &c->line) < 0)
+		tool_no_memory();
+	tool_write(c->line.data, c->line.len);
+}
+
 static void cat(struct cat *c)
 {
 	struct hrr_record *rec;
 	uint64_t n = 0;
+	bool any = false;
 	int rc;
 
 	for (;;) {
@@ -251,6 +260,7 @@ static void cat(struct cat *c)
 		}
 		if (rc <= 0)
 			break;
+		any = true;
 		if (c->verify != NULL && ++n % 4096 == 0)
 			tool_progress("records", n, 0);
 		int keep = hrr_filter_record(c->filter, rec);
@@ -262,8 +272,12 @@ static void cat(struct cat *c)
 		if (rc == -ENOMEM)
 			tool_no_memory();
 	}
-	if (rc < 0)
+	if (rc < 0) {
+		/* What was shown up to there stays readable: a timeline is one JSON value. */
+		if (c->view != NULL && any)
+			end_view(c);
 		tool_die_diag(&diag);
+	}
 	if (c->tail != NULL && hrr_tail_end(c->tail) < 0)
 		tool_no_memory();
 }
@@ -402,12 +416,8 @@ static int end(struct cat *c, bool redact, bool whole_stream)
 		tool_print("%llu\n",
 			   (unsigned long long)(c->tail != NULL ? hrr_tail_calls(c->tail)
 								: hrr_filter_calls(c->filter)));
-	c->line.len = 0;
-	if (c->view != NULL && any) {
-		if (hrr_view_end(c->view, &c->line) < 0)
-			tool_no_memory();
-		tool_write(c->line.data, c->line.len);
-	}
+	if (c->view != NULL && any)
+		end_view(c);
 	if (c->verify != NULL && any)
 		code = end_verify(c, whole_stream);
 	if (c->hrr8 != NULL && any && hrr_hrr8_finish(c->hrr8, &diag) < 0)

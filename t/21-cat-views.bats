@@ -112,6 +112,19 @@ setup() {
 	out_is 2
 }
 
+@test "cat --timeline: a bad line in the middle ends the trace, which stays JSON" {
+	{ head -n 3 $S/events.jsonl; echo '{"seq":'; } >bad.jsonl
+	run_sep hrr-cat --timeline bad.jsonl
+	status_is 2
+	err_has 'bad.jsonl:4: '
+	cp "$T/.out" trace
+	jq -e '.traceEvents | length > 2' trace
+	echo '{"seq":' >first.jsonl
+	run_sep hrr-cat --timeline first.jsonl
+	status_is 2
+	no_out
+}
+
 @test "cat: views exclude each other and -o and -c" {
 	for x in '--info --text' '--csv -c' '--info -o x' '--pack --unpack' '--redact' '--repair' '--unpack'; do
 		run_sep hrr-cat $x $S
