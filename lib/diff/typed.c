@@ -5,10 +5,6 @@
 
 #include "lib/diff/typed_block.h"
 
-const char *const hrr_type_names[HRR_TYPE_COUNT] = {"none", "f16", "bf16", "f32", "f64", "i8", "u8",
-						    "i16",  "u16", "i32",  "u32", "i64", "u64"};
-static const unsigned char sizes[HRR_TYPE_COUNT] = {1, 2, 2, 4, 8, 1, 1, 2, 2, 4, 4, 8, 8};
-
 /* A value in two views: as a number, and as a place on the line of all values of its type, where
  * neighbours are 1 apart. */
 struct value {
@@ -16,19 +12,6 @@ struct value {
 	int64_t place;
 	bool finite;
 };
-
-enum hrr_type hrr_type_find(const char *name)
-{
-	for (int t = 1; t < HRR_TYPE_COUNT; t++)
-		if (strcmp(hrr_type_names[t], name) == 0)
-			return (enum hrr_type)t;
-	return HRR_TYPE_NONE;
-}
-
-size_t hrr_type_size(enum hrr_type type)
-{
-	return sizes[type];
-}
 
 static double half(uint16_t h)
 {
@@ -62,7 +45,7 @@ static inline struct value value(enum hrr_type type, const unsigned char *p)
 	struct value v = {0};
 	uint64_t bits = 0;
 
-	memcpy(&bits, p, sizes[type]);
+	memcpy(&bits, p, hrr_type_size(type));
 	switch (type) {
 	case HRR_TYPE_F16:
 		v.number = half((uint16_t)bits);
@@ -129,7 +112,7 @@ bool hrr_typed_equal(enum hrr_type type, const void *a, const void *b,
 {
 	struct value x = value(type, a), y = value(type, b);
 
-	return memcmp(a, b, sizes[type]) == 0 || equal(&x, &y, tol);
+	return memcmp(a, b, hrr_type_size(type)) == 0 || equal(&x, &y, tol);
 }
 
 static inline void note(struct hrr_typed *t, size_t i, const struct value *x, const struct value *y)
@@ -152,7 +135,7 @@ static inline __attribute__((always_inline)) void pairs(enum hrr_type type, cons
 							size_t to, const struct hrr_tolerance *tol,
 							bool worst_only, struct hrr_typed *t)
 {
-	size_t size = sizes[type];
+	size_t size = hrr_type_size(type);
 
 	for (size_t i = from; i < to; i++) {
 		struct value x = value(type, a + i * size), y = value(type, b + i * size);
@@ -210,7 +193,7 @@ static void block(enum hrr_type type, const unsigned char *a, const unsigned cha
 		  const struct hrr_tolerance *tol, struct hrr_typed *t, struct hrr_typed_bins *bins,
 		  bool *unsure)
 {
-	size_t size = sizes[type];
+	size_t size = hrr_type_size(type);
 	struct hrr_typed_sums s = {.unsure = *unsure};
 
 	hrr_typed_block(type, a + at * size, b + at * size, tol, t, &s, bins);
@@ -239,7 +222,8 @@ void hrr_typed_compare(enum hrr_type type, const void *a, const void *b, size_t 
 	bool unsure = false;
 	size_t i = 0;
 
-	*ret = (struct hrr_typed){.n = len / sizes[type], .first = len / sizes[type]};
+	*ret =
+	    (struct hrr_typed){.n = len / hrr_type_size(type), .first = len / hrr_type_size(type)};
 	if (type == HRR_TYPE_NONE)
 		return;
 	for (; ret->n - i >= HRR_TYPED_BLOCK; i += HRR_TYPED_BLOCK) {
@@ -292,7 +276,7 @@ bool hrr_typed_within(enum hrr_type type, const void *va, const void *vb, size_t
 		      const struct hrr_tolerance *tol)
 {
 	const unsigned char *a = va, *b = vb;
-	size_t size = sizes[type], block = size * HRR_TYPED_BLOCK, at = 0;
+	size_t size = hrr_type_size(type), block = size * HRR_TYPED_BLOCK, at = 0;
 	bool near = type == HRR_TYPE_F32 && tol->atol < 1e30 && tol->rtol < 1e30;
 
 	if (type == HRR_TYPE_NONE)

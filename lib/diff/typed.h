@@ -4,28 +4,9 @@
 #include <stdbool.h>
 
 #include "lib/base/buf.h"
+#include "lib/base/type.h"
 
 /* Bytes compared as numbers. Little endian, as devices and hosts here are. */
-enum hrr_type {
-	HRR_TYPE_NONE,
-	HRR_TYPE_F16,
-	HRR_TYPE_BF16,
-	HRR_TYPE_F32,
-	HRR_TYPE_F64,
-	HRR_TYPE_I8,
-	HRR_TYPE_U8,
-	HRR_TYPE_I16,
-	HRR_TYPE_U16,
-	HRR_TYPE_I32,
-	HRR_TYPE_U32,
-	HRR_TYPE_I64,
-	HRR_TYPE_U64,
-	HRR_TYPE_COUNT
-};
-
-extern const char *const hrr_type_names[HRR_TYPE_COUNT];
-enum hrr_type hrr_type_find(const char *name); /* NONE when it is none */
-size_t hrr_type_size(enum hrr_type type);
 
 /*
  * What counts as equal beside equal bits: |a - b| <= atol + rtol * |a|, or at

@@ -123,7 +123,7 @@ static void differences(struct hrr_outcome *o, const unsigned char *was, const u
 /* The element at the first difference, as a number where that says something. */
 static void values(struct hrr_buf *b, const struct hrr_outcome *o, enum hrr_type type)
 {
-	size_t each = type == HRR_TYPE_NONE ? 4 : hrr_rule_type_size(type);
+	size_t each = type == HRR_TYPE_NONE ? 4 : hrr_type_size(type);
 	uint64_t at = (o->offset & 15) & ~(uint64_t)(each - 1);
 	char was[48], is[48];
 

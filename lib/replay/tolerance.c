@@ -10,37 +10,21 @@
 /* Typed comparison: only where a rule gives the type; nothing is guessed. */
 
 static const struct {
-	const char *name;
-	uint8_t size, mantissa; /* bytes; explicit bits of a float's mantissa, 0: integer */
+	uint8_t mantissa; /* explicit bits of a float's mantissa, 0: integer */
 	bool is_signed;
 } types[] = {
-    [HRR_TYPE_NONE] = {"", 1, 0, false},    [HRR_TYPE_F16] = {"f16", 2, 10, true},
-    [HRR_TYPE_BF16] = {"bf16", 2, 7, true}, [HRR_TYPE_F32] = {"f32", 4, 23, true},
-    [HRR_TYPE_F64] = {"f64", 8, 52, true},  [HRR_TYPE_I8] = {"i8", 1, 0, true},
-    [HRR_TYPE_U8] = {"u8", 1, 0, false},    [HRR_TYPE_I16] = {"i16", 2, 0, true},
-    [HRR_TYPE_U16] = {"u16", 2, 0, false},  [HRR_TYPE_I32] = {"i32", 4, 0, true},
-    [HRR_TYPE_U32] = {"u32", 4, 0, false},  [HRR_TYPE_I64] = {"i64", 8, 0, true},
-    [HRR_TYPE_U64] = {"u64", 8, 0, false},
+    [HRR_TYPE_NONE] = {0, false}, [HRR_TYPE_F16] = {10, true}, [HRR_TYPE_BF16] = {7, true},
+    [HRR_TYPE_F32] = {23, true},  [HRR_TYPE_F64] = {52, true}, [HRR_TYPE_I8] = {0, true},
+    [HRR_TYPE_U8] = {0, false},	  [HRR_TYPE_I16] = {0, true},  [HRR_TYPE_U16] = {0, false},
+    [HRR_TYPE_I32] = {0, true},	  [HRR_TYPE_U32] = {0, false}, [HRR_TYPE_I64] = {0, true},
+    [HRR_TYPE_U64] = {0, false},
 };
-
-enum hrr_type hrr_type_parse(const char *name)
-{
-	for (size_t i = 1; i < sizeof types / sizeof types[0]; i++)
-		if (strcmp(types[i].name, name) == 0)
-			return (enum hrr_type)i;
-	return HRR_TYPE_NONE;
-}
-
-size_t hrr_rule_type_size(enum hrr_type type)
-{
-	return types[type].size;
-}
 
 static uint64_t bits_of(enum hrr_type type, const void *p)
 {
 	uint64_t v = 0;
 
-	memcpy(&v, p, types[type].size);
+	memcpy(&v, p, hrr_type_size(type));
 	return v;
 }
 
@@ -96,7 +80,7 @@ double hrr_type_value(enum hrr_type type, const void *p)
 /* Units in the last place between two floats of one type: the distance of their ordered bits. */
 static uint64_t ulps(enum hrr_type type, uint64_t a, uint64_t b)
 {
-	unsigned width = types[type].size * 8u;
+	unsigned width = hrr_type_size(type) * 8u;
 	uint64_t sign = (uint64_t)1 << (width - 1);
 	uint64_t x = (a & sign) != 0 ? sign - (a & ~sign) : sign + a;
 	uint64_t y = (b & sign) != 0 ? sign - (b & ~sign) : sign + b;
@@ -106,7 +90,7 @@ static uint64_t ulps(enum hrr_type type, uint64_t a, uint64_t b)
 
 static uint64_t distance(enum hrr_type type, uint64_t a, uint64_t b)
 {
-	unsigned shift = 64 - types[type].size * 8u;
+	unsigned shift = 64 - hrr_type_size(type) * 8u;
 	if (!types[type].is_signed)
 		return a > b ? a - b : b - a;
 	int64_t x = (int64_t)(a << shift) >> shift, y = (int64_t)(b << shift) >> shift;
@@ -144,7 +128,7 @@ bool hrr_rule_apply(const struct hrr_rule *rule, const void *was, const void *is
 		    struct hrr_outcome *o)
 {
 	const unsigned char *a = was, *b = is;
-	size_t each = types[rule->type].size;
+	size_t each = hrr_type_size(rule->type);
 	bool fits = n % each == 0; /* bytes that are no whole element have no type */
 
 	for (uint64_t i = 0; i + each <= n; i += each)
@@ -235,7 +219,7 @@ static int one_key(struct hrr_rule *x, const char *key, const char *v, struct hr
 		return 0;
 	}
 	if (strcmp(key, "type") == 0) {
-		x->type = hrr_type_parse(v);
+		x->type = hrr_type_find(v);
 		return x->type != HRR_TYPE_NONE
 			   ? 0
 			   : hrr_diag_set(diag, -EINVAL, "type: unknown: %s", v);

@@ -5,7 +5,6 @@
 
 #include "lib/replay/verdict.h"
 
-size_t hrr_rule_type_size(enum hrr_type type);
 double hrr_type_value(enum hrr_type type, const void *p);
 /* Whether all n bytes are within the rule; fills max_abs, max_rel, max_ulp. */
 bool hrr_rule_apply(const struct hrr_rule *rule, const void *was, const void *is, uint64_t n,

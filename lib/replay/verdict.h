@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/type.h"
 #include "lib/base/buf.h"
 #include "lib/base/diag.h"
 #include "lib/hip/checker.h"
@@ -104,22 +105,6 @@ int hrr_verdict_json(struct hrr_buf *b, const struct hrr_verdict *v, bool requir
 
 /* --- tolerance ---------------------------------------------------------- */
 
-enum hrr_type {
-	HRR_TYPE_NONE,
-	HRR_TYPE_F16,
-	HRR_TYPE_BF16,
-	HRR_TYPE_F32,
-	HRR_TYPE_F64,
-	HRR_TYPE_I8,
-	HRR_TYPE_U8,
-	HRR_TYPE_I16,
-	HRR_TYPE_U16,
-	HRR_TYPE_I32,
-	HRR_TYPE_U32,
-	HRR_TYPE_I64,
-	HRR_TYPE_U64
-};
-
 /*
  * A rule: where it applies (empty: everywhere), the type of the elements and how
  * far they may be apart: |a-b| <= atol + rtol*|recorded|, or ulp units in the last place. NaN
@@ -140,7 +125,6 @@ struct hrr_tolerance {
 	struct hrr_rule *rules; /* owned; the first that fits is taken */
 	size_t n;
 };
-enum hrr_type hrr_type_parse(const char *name); /* HRR_TYPE_NONE when unknown */
 /*
  * Adds a rule from text: "[api=GLOB] [kernel=GLOB] [addr=0xBASE:SIZE] type=f32 [atol=X] [rtol=X]
  * [ulp=N] [nan=equal]". -EINVAL with diag.
