@@ -1,7 +1,7 @@
 #include <errno.h>
-#include <stdio.h>
 
 #include "formats/hrr/convert_private.h"
+#include "formats/hrrr/sidecar.h"
 #include "lib/stream/record.h"
 #include "lib/stream/write.h"
 
@@ -101,35 +101,18 @@ int hrr_put_end(struct hrr_convert *c)
 
 static int region(struct hrr_convert *c, const struct hrr_rrr *x)
 {
-	char tag[16];
-	struct hrr_region r = {.add = x->op == 0,
-			       .segment = x->kind == 1,
-			       .kind_known = true,
-			       .device = x->device,
-			       .base = x->base,
-			       .size = x->op == 0 ? x->size : 0,
-			       .t = HRR_NO_TIME};
+	char tag[HRR_RRR_TAG];
+	struct hrr_region r;
 	size_t before = c->out.len;
+	bool fits = hrr_rrr_region(&r, x, c->t0, tag);
 
-	if ((x->op == 0 && (x->size > UINT64_C(1) << 47 || x->size > UINT64_MAX - x->base)) ||
-	    (x->t > 0 && (uint64_t)x->t > c->t0 && !plausible((uint64_t)x->t - c->t0))) {
+	if (!fits || (r.t != HRR_NO_TIME && !plausible(r.t))) {
 		hrr_note(c, "regions: one at 0x%llx is left out: its %s is not plausible",
-			 (unsigned long long)x->base,
-			 x->op == 0 &&
-				 (x->size > UINT64_C(1) << 47 || x->size > UINT64_MAX - x->base)
-			     ? "size"
-			     : "time");
+			 (unsigned long long)x->base, fits ? "time" : "size");
 		return 0;
 	}
-	if (x->t != 0) {
-		r.t = x->t > 0 && (uint64_t)x->t > c->t0 ? (uint64_t)x->t - c->t0 : 0;
-		if (r.t > c->t_seen)
-			c->t_seen = r.t;
-	}
-	if (x->tag != 0) {
-		r.tag_len = (size_t)snprintf(tag, sizeof tag, "#%u", x->tag);
-		r.tag = tag;
-	}
+	if (r.t != HRR_NO_TIME && r.t > c->t_seen)
+		c->t_seen = r.t;
 	if (hrr_write_region(&c->out, c->opt.p, &r) < 0)
 		return -ENOMEM;
 	if (x->flags != 0) {

@@ -20,26 +20,33 @@ static uint64_t first_time(const struct hrr_rrr_list *l)
 	return t;
 }
 
+bool hrr_rrr_region(struct hrr_region *ret, const struct hrr_rrr *x, uint64_t t0,
+		    char tag[HRR_RRR_TAG])
+{
+	*ret = (struct hrr_region){.add = x->op == 0,
+				   .segment = x->kind == 1,
+				   .kind_known = true,
+				   .device = x->device,
+				   .base = x->base,
+				   .size = x->op == 0 ? x->size : 0,
+				   .t = HRR_NO_TIME};
+	if (x->t != 0)
+		ret->t = x->t > 0 && (uint64_t)x->t > t0 ? (uint64_t)x->t - t0 : 0;
+	if (x->tag != 0) {
+		ret->tag_len = (size_t)snprintf(tag, HRR_RRR_TAG, "#%u", x->tag);
+		ret->tag = tag;
+	}
+	return ret->size <= REGION_MAX && ret->size <= UINT64_MAX - ret->base;
+}
+
 static int one(struct hrr_buf *out, const struct hrr_rrr *x, uint64_t t0, struct hrr_rrr_stats *st)
 {
-	char tag[16];
-	struct hrr_region r = {.add = x->op == 0,
-			       .segment = x->kind == 1,
-			       .kind_known = true,
-			       .device = x->device,
-			       .base = x->base,
-			       .size = x->op == 0 ? x->size : 0,
-			       .t = HRR_NO_TIME};
+	char tag[HRR_RRR_TAG];
+	struct hrr_region r;
 
-	if (r.add && (r.size > REGION_MAX || r.size > UINT64_MAX - r.base)) {
+	if (!hrr_rrr_region(&r, x, t0, tag)) {
 		st->refused++;
 		return 0;
-	}
-	if (x->t != 0)
-		r.t = x->t > 0 && (uint64_t)x->t > t0 ? (uint64_t)x->t - t0 : 0;
-	if (x->tag != 0) {
-		r.tag_len = (size_t)snprintf(tag, sizeof tag, "#%u", x->tag);
-		r.tag = tag;
 	}
 	st->records++;
 	return hrr_write_region(out, -1, &r);

@@ -1,6 +1,7 @@
 #ifndef HRR_FORMATS_HRRR_SIDECAR_H
 #define HRR_FORMATS_HRRR_SIDECAR_H
 
+#include "formats/hrrr/hrrr.h"
 #include "lib/stream/write.h"
 
 /* Upstream's region sidecars to ours and back. Rules: formats/hrrr/README.md. */
@@ -13,6 +14,14 @@ struct hrr_rrr_stats {
 	uint64_t tags; /* export: tags that are no "#N" */
 };
 
+#define HRR_RRR_TAG 16
+/*
+ * A record as a region, its time since t0 (before it: 0; a stamp of 0: none). ret->tag is in
+ * tag and borrowed. False: its size is past 2^47 or the end of the address space; *ret is set all
+ * the same.
+ */
+bool hrr_rrr_region(struct hrr_region *ret, const struct hrr_rrr *x, uint64_t t0,
+		    char tag[HRR_RRR_TAG]);
 /*
  * Appends a sidecar (header line and records, in order of time) made of a .hrrr
  * file's bytes. t0 is the stream's (CLOCK_MONOTONIC, ns); 0: the first time met.
