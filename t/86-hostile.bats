@@ -104,4 +104,17 @@ refuses() {
 	refuses 'nodes: 400000000 elements, more than' '"api":"hipGraphGetNodes","args":{"graph":"0x50","nodes":["0x60"],"numNodes":400000000}'
 	refuses 'argument extent was not recorded' '"api":"hipMalloc3DArray","args":{"array":"0x77","desc":{"x":32,"y":0,"z":0,"w":0,"f":"hipChannelFormatKindFloat"},"flags":0}'
 	refuses 'runs past the end' '"api":"hipStreamBatchMemOp","args":{"stream":"0x30","count":1,"paramArray":[{"operation":"hipStreamMemOpWriteValue64","address":"0x600000000ffc","value64":1,"flags":0}],"flags":0}'
+	refuses 'runs past the end' '"api":"hipStreamWriteValue64","args":{"stream":"0x30","ptr":"0x600000000ffc","value":1,"flags":0}'
+}
+
+@test "hrr-play: a grid of more work-items than fit is refused, not cut" {
+	need_emu
+	hrr-cat "$ROOT/t/data/fuzz/play/symbols.hrr" | sed -E \
+		-e '/"seq":13,/s/"api":.*/"api":"hipEventCreate","args":{"event":"0x90"}}/' \
+		-e '/"seq":14,/{s/hipLaunchKernel/hipExtLaunchKernel/;s/\[1,1,1\]/[16777217,1,1]/g;s/"stream":"0x0"/&,"startEvent":"0x90","stopEvent":null,"flags":0/}' >big.jsonl
+	grep -q hipExtLaunchKernel big.jsonl
+	run_sep hrr-play -k -d emu big.jsonl
+	status_is 1
+	err_has 'big.jsonl:16: hipExtLaunchKernel: a grid of 16777217 blocks of 256 work-items'
+	err_has '1 refused'
 }

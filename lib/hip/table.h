@@ -141,7 +141,7 @@ struct hrr_api_row {
 	int8_t records;	 /* event whose earlier place is forgotten, or -1 */
 	int8_t varies;	 /* result that is the machine's and not the program's, or -1 */
 	uint16_t alters; /* bit per parameter: handles whose meaning it changes */
-	uint8_t unit;	 /* bytes that each of its count counts */
+	uint8_t unit;	 /* bytes that each of its count counts; of a value in memory its size */
 	uint8_t major;	 /* first HIP major that has it */
 	bool typed;
 	bool aside; /* not recorded, and nothing is missing without it */

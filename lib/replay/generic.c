@@ -8,9 +8,10 @@
 #define OUT_BOX 4096 /* for what a run time writes and replay does not look at */
 
 /* Either kind of address: the map decides, then a live segment, then host memory. */
-static int either(struct hrr_replay *r, const char *name, uint64_t addr, uint64_t *ret)
+static int either(struct hrr_replay *r, const char *name, uint64_t addr, uint64_t size,
+		  uint64_t *ret)
 {
-	struct hrr_operand op = {name, addr, 0, -1};
+	struct hrr_operand op = {name, addr, size, -1};
 	struct hrr_where w;
 	struct hrr_mem *m;
 	int rc;
@@ -108,7 +109,7 @@ static int in_word(struct hrr_replay *r, struct hrr_event *ev, int i, bool addre
 	case HRR_K_DIM3: /* the call takes what the word points to */
 		return ev->w[i] != 0 ? 0 : hrr_fail(r, "argument %s was not recorded", p->name);
 	case HRR_K_ADDR:
-		return addresses ? either(r, p->name, ev->w[i], &ev->live[i]) : 0;
+		return addresses ? either(r, p->name, ev->w[i], ev->row->unit, &ev->live[i]) : 0;
 	case HRR_K_HINT:
 	case HRR_K_SYMBOL:
 	case HRR_K_STUB:

@@ -332,8 +332,9 @@ static bool cooperative_attr(const struct hrr_event *ev)
 	return false;
 }
 
-static int64_t issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_launch *l,
-		     uint64_t stream, uint64_t start, uint64_t stop, bool cooperative)
+/* ret: what the run time answered. */
+static int issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_launch *l, uint64_t stream,
+		 uint64_t start, uint64_t stop, bool cooperative, int64_t *ret)
 {
 	void *extra[] = {(void *)1, l->buf, (void *)2, &l->size, (void *)3};
 	bool ext = ev->api == HRR_API_hipExtModuleLaunchKernel ||
@@ -344,18 +345,29 @@ static int64_t issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_laun
 	uint64_t g[3] = {l->grid[0], l->grid[1], l->grid[2]};
 	uint64_t with = l->size != 0 ? HRR_P(extra) : 0; /* a kernel may have no arguments */
 
-	if (coop && r->hip->fn[HRR_API_hipModuleLaunchCooperativeKernel] != NULL)
-		return HRR_CALL(r, hipModuleLaunchCooperativeKernel, l->live_fn, g[0], g[1], g[2],
+	if (coop && r->hip->fn[HRR_API_hipModuleLaunchCooperativeKernel] != NULL) {
+		*ret = HRR_CALL(r, hipModuleLaunchCooperativeKernel, l->live_fn, g[0], g[1], g[2],
 				l->block[0], l->block[1], l->block[2], l->lds, stream,
 				HRR_P(l->params));
-	if (!ext && start == 0 && stop == 0)
-		return HRR_CALL(r, hipModuleLaunchKernel, l->live_fn, g[0], g[1], g[2], l->block[0],
+		return 0;
+	}
+	if (!ext && start == 0 && stop == 0) {
+		*ret = HRR_CALL(r, hipModuleLaunchKernel, l->live_fn, g[0], g[1], g[2], l->block[0],
 				l->block[1], l->block[2], l->lds, stream, 0, HRR_P(extra));
-	for (int i = 0; !ext && i < 3; i++)
+		return 0;
+	}
+	for (int i = 0; !ext && i < 3; i++) {
+		if (g[i] * l->block[i] > UINT32_MAX)
+			return hrr_refuse(r,
+					  "a grid of %llu blocks of %u work-items: with events it "
+					  "is counted in 32 bits",
+					  LLU(g[i]), l->block[i]);
 		g[i] *= l->block[i];
-	return HRR_CALL(r, hipExtModuleLaunchKernel, l->live_fn, (uint32_t)g[0], (uint32_t)g[1],
+	}
+	*ret = HRR_CALL(r, hipExtModuleLaunchKernel, l->live_fn, (uint32_t)g[0], (uint32_t)g[1],
 			(uint32_t)g[2], l->block[0], l->block[1], l->block[2], l->lds, stream, 0,
 			with, start, stop, hrr_arg_of(ev, "flags"));
+	return 0;
 }
 
 static void wrote(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_launch *l,
@@ -420,7 +432,10 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 	}
 	if (rc < 0)
 		return rc;
-	int64_t e = issue(r, ev, &l, stream, start, stop, cooperative);
+	int64_t e = 0;
+	rc = issue(r, ev, &l, stream, start, stop, cooperative, &e);
+	if (rc < 0)
+		return rc;
 	r->v.launches++;
 	l.fn->launches++;
 	rc = hrr_settle(r, ev, e);
