@@ -65,8 +65,11 @@ SHARED := $(if $(PRELOAD_SRC),$(L)/libhrr-preload.so) \
 all: $(LIB) $(PROGS:%=$(BUILD)/bin/%) $(SHARED) $(COMPLETIONS)
 
 help:
-	@echo 'targets: deps demo all test check-asan check-faults check-tsan check-valgrind tsan-tests fault lint bench fuzz isa-coverage install uninstall clean'
-	@echo 'settings: CONFIG=gcc|clang|asan|tsan BUILD=DIR PREFIX=DIR DESTDIR=DIR DEVICE=emu|rocm V=1'
+	@echo 'build:    all (the default) units apps install uninstall clean'
+	@echo 'first:    deps (installs with apt) demo'
+	@echo 'test:     test check-asan check-faults check-tsan check-valgrind fault fuzz lint man'
+	@echo 'figures:  bench isa-coverage'
+	@echo 'settings: CONFIG=gcc|clang|asan|tsan BUILD=DIR PREFIX=DIR DESTDIR=DIR DEVICE=emu|rocm TESTS="FILE..." V=1'
 
 deps:
 	sh t/deps.sh
@@ -142,23 +145,24 @@ $(patsubst %,$(BUILD)/t/unit/%,$(filter emu_%,$(UNITS))): | $(L)/libhrr-emu.so $
 units: $(UNITS:%=$(BUILD)/t/unit/%)
 -include t/apps/apps.mk t/test.mk
 
+TO = $(DESTDIR)$(PREFIX)
+COMPLETE_BASH = $(TO)/share/bash-completion/completions
+COMPLETE_ZSH = $(TO)/share/zsh/site-functions
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/hrr/emu
-	install -m 755 $(PROGS:%=$(BUILD)/bin/%) $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(L)/*.so $(DESTDIR)$(PREFIX)/lib/hrr
-	cp -P $(L)/emu/*.so* $(DESTDIR)$(PREFIX)/lib/hrr/emu
-	for n in 1 5 7; do install -d $(DESTDIR)$(PREFIX)/share/man/man$$n && \
-		install -m 644 man/*.$$n $(DESTDIR)$(PREFIX)/share/man/man$$n; done
-	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-	for p in $(PROGS); do \
-		install -m 644 $(BUILD)/share/hrr.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$p; done
-	install -m 644 $(BUILD)/share/_hrr $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+	install -d "$(TO)/bin" "$(TO)/lib/hrr/emu" "$(COMPLETE_BASH)" "$(COMPLETE_ZSH)"
+	install -m 755 $(PROGS:%=$(BUILD)/bin/%) "$(TO)/bin"
+	install -m 755 $(L)/*.so "$(TO)/lib/hrr"
+	install -m 755 $(STANDINS) "$(TO)/lib/hrr/emu"
+	cp -P $(L)/emu/libamdhip64.so "$(TO)/lib/hrr/emu"
+	for n in 1 5 7; do install -d "$(TO)/share/man/man$$n" && \
+		install -m 644 man/*.$$n "$(TO)/share/man/man$$n" || exit; done
+	for p in $(PROGS); do install -m 644 $(BUILD)/share/hrr.bash "$(COMPLETE_BASH)/$$p" || exit; done
+	install -m 644 $(BUILD)/share/_hrr "$(COMPLETE_ZSH)"
+# Folders that others may use stay.
 uninstall:
-	cd $(DESTDIR)$(PREFIX)/share/bash-completion/completions && rm -f $(PROGS)
-	rm -f $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_hrr
-	cd $(DESTDIR)$(PREFIX)/bin && rm -f $(PROGS)
-	rm -rf $(DESTDIR)$(PREFIX)/lib/hrr
-	for f in man/*.[157]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/}; done
+	rm -rf "$(TO)/lib/hrr" "$(COMPLETE_ZSH)/_hrr"
+	for p in $(PROGS); do rm -f "$(TO)/bin/$$p" "$(COMPLETE_BASH)/$$p"; done
+	for f in man/*.[157]; do rm -f "$(TO)/share/man/man$${f##*.}/$${f##*/}"; done
 clean:
 	rm -rf build
 
