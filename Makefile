@@ -22,6 +22,7 @@ SAN_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 SAN_tsan := -fsanitize=thread
 SAN_fuzz-asan := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 SAN_fuzz-fast := -fsanitize=fuzzer-no-link,undefined -fsanitize-trap=undefined
+SAN_fuzz-bulk := -fsanitize-coverage=inline-8bit-counters,pc-table -fsanitize=undefined -fsanitize-trap=undefined
 SAN := $(SAN_$(CONFIG))
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(BUILD)/gen -DHRR_VERSION='"$(VERSION)"'
 CFLAGS += -std=c11 -fPIC -fvisibility=hidden -fno-strict-aliasing $(OPT) $(WARN) $(SAN)

@@ -85,23 +85,25 @@ answers() {
 # reader NAME RUNS FILE...: the harness, compiled without libFuzzer, over each file and RUNS
 # changes of it.
 reader() {
-	local san='' wrap
+	local san='' wrap isa=
 	[ -z "${HRR_T_ASAN:-}" ] || san=-fsanitize=address,undefined
 	wrap=$(cat "$ROOT/t/fuzz/memfile.ld")
+	[ "$1" != descriptor ] || isa=$(echo "$BUILD"/obj/lib/emu/isa/*.o)
 	# shellcheck disable=SC2086 # options
 	(cd "$ROOT" && ${CC:-cc} -std=c11 -g -D_GNU_SOURCE $san -I. -I"$BUILD/gen" -o "$T/$1" "t/fuzz/$1.c" \
-		t/fuzz/once.c t/fuzz/memfile.c $wrap "$BUILD/lib/libhrr.a" -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm)
+		t/fuzz/once.c t/fuzz/memfile.c $wrap $isa "$BUILD/lib/libhrr.a" -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm)
 	run_sep "./$1" "${@:2}"
 	status_is 0
 	out_like '^[0-9]{3,} inputs$'
 }
 
-@test "readers of upstream archives, snapshots, code objects and arguments take what comes" {
+@test "readers of upstream archives, snapshots, code objects, descriptors and arguments take what comes" {
 	reader hrr 200 "$ROOT"/t/data/hrr/*/pid-*/events.bin "$ROOT"/t/data/hrr/*/pid-*/regions/*
 	reader torch 100 "$ROOT"/t/data/torch/*.pickle
 	reader codeobj 300 "$ROOT"/t/data/codeobj/*.co
 	reader bundle 300 "$ROOT"/t/data/codeobj/*.ccob
 	reader metadata 2000 "$ROOT"/t/data/fuzz/metadata/*
+	reader descriptor 2000 "$ROOT"/t/data/fuzz/descriptor/*
 	reader args 2000 "$ROOT"/t/data/fuzz/args/*
 	reader region 300 "$ROOT"/t/data/streams/small/pid-4242/events.jsonl
 }

@@ -66,9 +66,8 @@ fuzz: all
 		echo "# $$f"; $(T_ENV) sh "$$f"; done; [ "$$found" ] || echo 'fuzz: nothing in t/fuzz'
 
 # What t/fuzz/run.sh links with.
-.PHONY: fuzz-objects isa-objects
+.PHONY: fuzz-objects
 fuzz-objects: $(LIB)
-isa-objects: $(call obj,$(ISA_SRC))
 
 man:
 	mandoc -T lint -W warning man/*.[157]

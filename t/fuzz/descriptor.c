@@ -47,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static u32 rows[8 * ISA_LANES];
 	static struct isa_wave w;
+	static struct isa_thread t; /* keeps the ids of the last shape of a group */
 	struct isa_launch l = {.kernarg = KERNARG, .packet = 1, .queue = 2, .mem.find = find};
 	struct isa_kernel k;
 	struct isa_wg g = {0};
@@ -68,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	memcpy(g.dim, l.block, sizeof g.dim);
-	w = (struct isa_wave){.wg = &g, .v = rows};
+	w = (struct isa_wave){.wg = &g, .t = &t, .v = rows, .index = data[15] % k.waves};
 	isa_wave_init(&w, &k, &l);
 	if (w.lanes != 32 && w.lanes != 64)
 		abort();
