@@ -73,13 +73,17 @@ answers() {
 	need_emu
 	mkdir -p build/bin
 	ln -s "$BUILD/lib" build
-	printf '#!/bin/sh\nkill -SEGV $$\n' >build/bin/hrr-play
-	chmod +x build/bin/hrr-play
-	run_sep env BUILD="$T/build" FUZZ_APPS= FUZZ_SEED=1 FUZZ_RUNS=1 CC="${CC:-cc}" \
-		sh "$ROOT/t/fuzz/play.sh"
-	status_is 1
-	err_is "play: seed 1: signal 11"
-	[ -s build/fuzz/play/1.jsonl ]
+	printf '#include <signal.h>\nint main(int n, char **v) { return v[n - 1][0] ? raise(SIGSEGV) : 7; }\n' >crash.c
+	${CC:-cc} -o build/bin/hrr-play crash.c
+	local server
+	for server in yes ''; do
+		run_sep env BUILD="$T/build" FUZZ_APPS= FUZZ_SEED=1 FUZZ_RUNS=1 CC="${CC:-cc}" FUZZ_SERVER=$server \
+			sh "$ROOT/t/fuzz/play.sh"
+		status_is 1
+		err_is "play: seed 1: signal 11"
+		[ -s build/fuzz/play/1.jsonl ]
+		rm -r build/fuzz/play
+	done
 }
 
 # reader NAME RUNS FILE...: the harness, compiled without libFuzzer, over each file and RUNS

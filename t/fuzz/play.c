@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -118,8 +117,7 @@ static void put_blob(const char *dir, const struct fuzz_blob *b)
 }
 
 struct outcome {
-	int status;
-	long kib;
+	struct fuzz_reply run;
 	double seconds;
 };
 
@@ -148,52 +146,31 @@ static void on_alarm(int sig)
 
 static struct outcome play(const char *prog, const char *dir, const char *err)
 {
-	const char *argv[16];
-	int n = 0;
+	const char *seconds = getenv("FUZZ_WATCHDOG"), *server = getenv("FUZZ_SERVER");
+	char watchdog[64];
 	struct outcome o = {0};
-	struct rusage use;
 
-	argv[n++] = prog;
-	argv[n++] = "-d";
-	argv[n++] = "emu";
-	const char *watchdog = getenv("FUZZ_WATCHDOG");
-	argv[n++] = "--watchdog";
-	argv[n++] = watchdog != NULL ? watchdog : "10";
-	argv[n++] = "--max-host-bytes";
-	argv[n++] = "268435456";
-	if (fuzz_rand(2) == 0)
-		argv[n++] = "-k";
-	if (fuzz_rand(4) == 0)
-		argv[n++] = "--no-placement";
-	if (fuzz_rand(4) == 0)
-		argv[n++] = "--memcheck=blocks,init";
-	argv[n++] = dir;
-	argv[n] = NULL;
+	snprintf(watchdog, sizeof watchdog, "--watchdog=%.20s", seconds != NULL ? seconds : "10");
+	bool go_on = fuzz_rand(2) == 0, unplaced = fuzz_rand(4) == 0, checked = fuzz_rand(4) == 0;
+	/* As many words each time: what is not chosen says the same once more. */
+	const char *const words[FUZZ_WORDS] = {
+	    prog,
+	    "-d",
+	    "emu",
+	    watchdog,
+	    "--max-host-bytes",
+	    "268435456",
+	    go_on ? "-k" : watchdog,
+	    unplaced ? "--no-placement" : watchdog,
+	    checked ? "--memcheck=blocks,init" : watchdog,
+	    "--",
+	    dir,
+	};
 	double start = now();
-	pid_t pid = fork();
-	if (pid == 0) {
-		struct rlimit none = {0, 0}, file = {1 << 30, 1 << 30};
-		setpgid(0, 0);
-		setrlimit(RLIMIT_CORE, &none);
-		setrlimit(RLIMIT_FSIZE, &file);
-		int fd = open(err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-		if (fd < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
-			_exit(126);
-		/* An archive cannot name the arguments; execv takes them as they are. */
-		execv(prog, (char *const *)(uintptr_t)argv);
-		_exit(127);
-	}
-	if (pid < 0)
-		die("fork");
-	setpgid(pid, pid);
-	child = pid;
 	alarm(LIMIT_SECONDS);
-	while (wait4(pid, &o.status, 0, &use) < 0)
-		if (errno != EINTR)
-			die("wait4");
+	o.run =
+	    fuzz_run(prog, server != NULL && server[0] != '\0' ? server : NULL, words, err, &child);
 	alarm(0);
-	child = 0;
-	o.kib = use.ru_maxrss;
 	o.seconds = now() - start;
 	return o;
 }
@@ -202,14 +179,14 @@ static const char *wrong(const struct outcome *o)
 {
 	static char why[64];
 
-	if (WIFSIGNALED(o->status) && o->seconds >= LIMIT_SECONDS)
+	if (WIFSIGNALED(o->run.status) && o->seconds >= LIMIT_SECONDS)
 		return "took too long";
-	if (WIFSIGNALED(o->status))
-		snprintf(why, sizeof why, "signal %d", WTERMSIG(o->status));
-	else if (WEXITSTATUS(o->status) > 2)
-		snprintf(why, sizeof why, "exit code %d", WEXITSTATUS(o->status));
-	else if (o->kib > LIMIT_KIB)
-		snprintf(why, sizeof why, "%ld KiB", o->kib);
+	if (WIFSIGNALED(o->run.status))
+		snprintf(why, sizeof why, "signal %d", WTERMSIG(o->run.status));
+	else if (WEXITSTATUS(o->run.status) > 2)
+		snprintf(why, sizeof why, "exit code %d", WEXITSTATUS(o->run.status));
+	else if (o->run.kib > LIMIT_KIB)
+		snprintf(why, sizeof why, "%ld KiB", o->run.kib);
 	else
 		return NULL;
 	return why;
@@ -279,7 +256,7 @@ int main(int argc, char **argv)
 			path_to(path, folder, name);
 			save(path, &events);
 		} else {
-			codes[WEXITSTATUS(o.status)]++;
+			codes[WEXITSTATUS(o.run.status)]++;
 		}
 		if (blob.name[0] != '\0') {
 			blob_path(path, dir, blob.name, false);

@@ -1,6 +1,10 @@
 #ifndef HRR_FUZZ_PLAY_H
 #define HRR_FUZZ_PLAY_H
 
+#include <limits.h>
+#include <signal.h>
+#include <sys/types.h>
+
 #include "lib/base/buf.h"
 #include "lib/base/id.h"
 
@@ -26,5 +30,29 @@ uint64_t fuzz_rand(uint64_t n);
  * ret_blob->name is empty when none was. Aborts without memory.
  */
 void fuzz_mutate(const struct fuzz_archive *a, struct hrr_buf *events, struct fuzz_blob *ret_blob);
+
+#define FUZZ_WORDS 11 /* of each run, the program's name included */
+
+/* One run, as the preloaded server is asked for it and tells of it. */
+struct fuzz_order {
+	char words[2 * PATH_MAX]; /* FUZZ_WORDS - 1 strings, each with its NUL */
+	char err[PATH_MAX];	  /* where its output goes */
+};
+
+struct fuzz_reply {
+	pid_t pid;
+	int status; /* as wait's */
+	long kib;   /* resident, at most */
+};
+
+/* What a run's process does first: limits, a group of its own, its output to err. */
+void fuzz_child_begin(const char *err);
+
+/*
+ * Runs prog with words, through the server when lib (its path) is not NULL. *child is the
+ * process while it runs, for whoever ends it. Exits when the system fails.
+ */
+struct fuzz_reply fuzz_run(const char *prog, const char *lib, const char *const words[FUZZ_WORDS],
+			   const char *err, volatile sig_atomic_t *child);
 
 #endif

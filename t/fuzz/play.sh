@@ -5,6 +5,8 @@
 # $BUILD/fuzz/play, as SEED.jsonl and SEED.err; then it is exit 1. A seed plays again with
 # FUZZ_RUNS=1, as long as the archives are the same. FUZZ_WATCHDOG (10) is how many seconds one
 # wait may take. FUZZ_PLAY names the folder, for several at once.
+#
+# One hrr-play loads what takes most of the time, and forks for each archive (play_server.c).
 set -eu
 : "${BUILD:=build/gcc}" "${FUZZ_SECONDS:=20}" "${FUZZ_RUNS:=1000000000}" "${CC:=cc}"
 : "${FUZZ_SEED:=$(date +%s)000}" "${FUZZ_APPS=saxpy graphnodes hostreg graphcap structarg pitched vmm}"
@@ -17,9 +19,19 @@ play=$out/play-driver
 	exit 0
 }
 mkdir -p "$out"
-$CC -std=c11 -O1 -g -D_GNU_SOURCE -I. -o "$play.$$" t/fuzz/play.c t/fuzz/play_mutate.c \
+$CC -std=c11 -O1 -g -D_GNU_SOURCE -I. -o "$play.$$" t/fuzz/play.c t/fuzz/play_run.c t/fuzz/play_mutate.c \
 	lib/base/buf.c lib/base/id.c lib/base/diag.c -lxxhash
 mv "$play.$$" "$play" # others may run it
+# A sanitizer's run time has to be loaded first: then each replay is a program of its own, as with
+# FUZZ_SERVER set to nothing.
+if [ -z "${HRR_T_ASAN:-}" ] && [ -n "${FUZZ_SERVER-yes}" ]; then
+	$CC -std=c11 -O1 -g -D_GNU_SOURCE -I. -shared -fPIC -o "$play.$$.so" t/fuzz/play_server.c t/fuzz/play_run.c -ldl
+	mv "$play.$$.so" "$play.so"
+	FUZZ_SERVER=$(cd "$out" && pwd)/play-driver.so
+else
+	FUZZ_SERVER=
+fi
+export FUZZ_SERVER
 set -- t/data/fuzz/play/symbols.hrr
 for a in $FUZZ_APPS; do
 	[ -e "$BUILD/t/apps/$a" ] || continue
