@@ -126,15 +126,16 @@ int hrr_json_f64(const struct hrr_json *j, int node, double *ret)
 	return 0;
 }
 
-static int hex_digit(char c)
+/* One above what a digit stands for; 0 is none. */
+static const unsigned char hex_digits[256] = {
+    ['0'] = 1,	['1'] = 2,  ['2'] = 3,	['3'] = 4,  ['4'] = 5,	['5'] = 6,  ['6'] = 7,	['7'] = 8,
+    ['8'] = 9,	['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+static inline int hex_digit(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
+	return (int)hex_digits[(unsigned char)c] - 1;
 }
 
 int hrr_json_text_addr(const char *s, size_t len, uint64_t *ret)

@@ -46,43 +46,6 @@ static bool overlap_any(const struct item *x, const struct item *end, uint64_t f
 	return false;
 }
 
-/* Names of arguments that say how much a call is about: the first in this order counts. */
-enum measure {
-	SIZE_BYTES,
-	SIZE,
-	BYTES,
-	SIZE_IN_BYTES,
-	BYTESIZE,
-	BYTE_COUNT,
-	COUNT,
-	WIDTH,
-	HEIGHT,
-	NONE
-};
-
-#define IS(name) (memcmp(s, name, sizeof(name) - 1) == 0)
-
-/* Every call passes here, argument by argument. */
-static inline enum measure measure_of(const char *s, size_t len)
-{
-	switch (len) {
-	case 4:
-		return IS("size") ? SIZE : NONE;
-	case 5:
-		return IS("bytes") ? BYTES : IS("count") ? COUNT : IS("width") ? WIDTH : NONE;
-	case 6:
-		return IS("height") ? HEIGHT : NONE;
-	case 8:
-		return IS("bytesize") ? BYTESIZE : NONE;
-	case 9:
-		return IS("sizeBytes") ? SIZE_BYTES : IS("ByteCount") ? BYTE_COUNT : NONE;
-	case 11:
-		return IS("sizeInBytes") ? SIZE_IN_BYTES : NONE;
-	default:
-		return NONE;
-	}
-}
-
 /* Value of a whole number of 0 or more. */
 static bool number_of(const struct hrr_look *l, int node, uint64_t *ret)
 {
@@ -105,28 +68,26 @@ static const char *string_of(const struct hrr_look *l, int node, size_t *ret_len
 
 static bool size_of_call(const struct hrr_record *rec, const struct hrr_look *l, uint64_t *ret_size)
 {
-	const struct hrr_json *j = l->json;
-	uint64_t v[NONE];
-	unsigned met = 0;
+	struct hrr_size_places own;
+	const struct hrr_size_places *at = l->size;
+	uint64_t width, height;
 
-	for (int i = hrr_json_first(j, l->args); i >= 0; i = hrr_json_next(j, l->args, i)) {
-		enum measure m = measure_of(j->text + j->nodes[i].off, j->nodes[i].len);
-		if (m != NONE && number_of(l, i + 1, &v[m]))
-			met |= 1u << m;
+	if (at == NULL) {
+		hrr_size_places(l->json, l->args, &own);
+		at = &own;
 	}
-	for (enum measure m = SIZE_BYTES; m < COUNT; m++)
-		if ((met & 1u << m) != 0) {
-			*ret_size = v[m];
+	for (unsigned m = HRR_SIZE_BYTES; at->met >> m != 0 && m < HRR_COUNT; m++)
+		if ((at->met & 1u << m) != 0 && number_of(l, at->node[m], ret_size))
 			return true;
-		}
 	/* Elsewhere than in a set a count counts devices, nodes, … */
-	if ((met & 1u << COUNT) != 0 &&
-	    (hrr_select_families_of(rec->api, rec->api_len) & FAMILY_SET) != 0) {
-		*ret_size = v[COUNT];
+	if ((at->met & 1u << HRR_COUNT) != 0 &&
+	    (hrr_select_families_of(rec->api, rec->api_len) & FAMILY_SET) != 0 &&
+	    number_of(l, at->node[HRR_COUNT], ret_size))
 		return true;
-	}
-	return (met & 1u << WIDTH) != 0 && (met & 1u << HEIGHT) != 0 &&
-	       !__builtin_mul_overflow(v[WIDTH], v[HEIGHT], ret_size);
+	return (at->met & 1u << HRR_WIDTH) != 0 && (at->met & 1u << HRR_HEIGHT) != 0 &&
+	       number_of(l, at->node[HRR_WIDTH], &width) &&
+	       number_of(l, at->node[HRR_HEIGHT], &height) &&
+	       !__builtin_mul_overflow(width, height, ret_size);
 }
 
 bool hrr_record_size(const struct hrr_record *rec, uint64_t *ret_size)
@@ -141,26 +102,6 @@ bool hrr_record_size(const struct hrr_record *rec, uint64_t *ret_size)
 	return size_of_call(rec, &l, ret_size);
 }
 
-/* The memory a copy or set touches starts at these. */
-static inline bool is_touched(const char *s, size_t len)
-{
-	switch (len) {
-	case 3:
-		return IS("dst") || IS("src") || IS("ptr");
-	case 4:
-		return IS("dest");
-	case 6:
-		return IS("devPtr");
-	case 7:
-		return IS("dev_ptr");
-	case 9:
-		return IS("dstDevice") || IS("srcDevice");
-	default:
-		return false;
-	}
-}
-#undef IS
-
 /* Bytes from the addresses a copy, set or allocation is about; 0: another call. */
 static uint64_t touched_size(const struct hrr_record *rec, const struct hrr_look *l)
 {
@@ -172,68 +113,64 @@ static uint64_t touched_size(const struct hrr_record *rec, const struct hrr_look
 	return size_of_call(rec, l, &size) && size < UINT64_MAX ? size : 0;
 }
 
+/* What eight hex digits say, as four bytes from the lowest on. */
+static uint64_t four_bytes(const char *hex)
+{
+	const uint64_t each = 0x0101010101010101u;
+	uint64_t v;
+
+	memcpy(&v, hex, sizeof v);
+	v = (v & 0x0f * each) + 9 * (v >> 6 & each); /* letters have 0x40 */
+	v = (v << 4 | v >> 8) & 0x00ff00ff00ff00ffu;
+	v = (v | v >> 8) & 0x0000ffff0000ffffu;
+	return (v | v >> 16) & 0xffffffffu;
+}
+
 /* The little-endian word at byte at of a string of hex digits. */
 static bool word_at(const char *hex, size_t len, uint64_t at, uint64_t *ret)
 {
-	uint64_t v = 0;
-
 	if (at > len / 2 || len / 2 - at < 8)
 		return false;
-	for (int b = 7; b >= 0; b--)
-		for (int h = 0; h < 2; h++) {
-			char c = hex[2 * (at + (uint64_t)b) + (uint64_t)h];
-			v = v << 4 | (uint64_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-		}
-	*ret = v;
+	*ret = four_bytes(hex + 2 * at) | four_bytes(hex + 2 * at + 8) << 32;
 	return true;
 }
 
-static bool kernel_addresses_in(const struct hrr_look *l, const struct item *x,
-				const struct item *x_end)
-{
-	const struct hrr_json *j = l->json;
-	int args = hrr_json_get(j, l->kernel, "args");
-	uint64_t at, v;
+/* Addresses that are asked for, in one call. */
+struct asked {
+	const struct hrr_record *rec;
+	const struct hrr_look *look;
+	const struct item *x, *end;
+	uint64_t size; /* touched; UINT64_MAX: not asked for yet */
+};
 
-	if (args < 0 || j->nodes[args].type != HRR_JSON_ARRAY)
+static bool is_asked(void *self, const struct hrr_address_place *at)
+{
+	struct asked *q = self;
+	uint64_t v, offset;
+	size_t len;
+	const char *s = hrr_look_text(q->look, at->node, &len);
+
+	if (at->word >= 0)
+		return number_of(q->look, at->word, &offset) && word_at(s, len, offset, &v) &&
+		       overlap_any(q->x, q->end, v, 0);
+	if (hrr_json_text_addr(s, len, &v) < 0)
 		return false;
-	for (int a = hrr_json_first(j, args); a >= 0; a = hrr_json_next(j, args, a)) {
-		int ptr = hrr_json_get(j, a, "ptr");
-		if (ptr < 0 || j->nodes[ptr].type != HRR_JSON_ARRAY)
-			continue;
-		size_t len;
-		const char *hex = string_of(l, hrr_json_get(j, a, "hex"), &len);
-		if (hex == NULL)
-			continue;
-		for (int o = hrr_json_first(j, ptr); o >= 0; o = hrr_json_next(j, ptr, o))
-			if (number_of(l, o, &at) && word_at(hex, len, at, &v) &&
-			    overlap_any(x, x_end, v, 0))
-				return true;
-	}
-	return false;
+	if (at->touched && q->size == UINT64_MAX)
+		q->size = touched_size(q->rec, q->look);
+	return overlap_any(q->x, q->end, v, at->touched ? q->size : 0);
 }
 
 static bool addresses_in(const struct hrr_record *rec, const struct hrr_look *l,
-			 const struct item *x, const struct item *x_end)
+			 const struct item *x, const struct item *end)
 {
-	const struct hrr_json *j = l->json;
-	const struct hrr_json_node *end = j->nodes + j->nodes[l->args].next;
-	uint64_t v, size = UINT64_MAX; /* not asked for yet */
-	size_t len;
+	struct asked q = {rec, l, x, end, UINT64_MAX};
 
-	for (const struct hrr_json_node *n = j->nodes + l->args + 1; n < end; n++) {
-		if (n->key || n->type != HRR_JSON_STRING)
-			continue;
-		const char *s = hrr_look_text(l, (int)(n - j->nodes), &len);
-		if (hrr_json_text_addr(s, len, &v) < 0)
-			continue;
-		bool whole = n[-1].key && is_touched(j->text + n[-1].off, n[-1].len);
-		if (whole && size == UINT64_MAX)
-			size = touched_size(rec, l);
-		if (overlap_any(x, x_end, v, whole ? size : 0))
+	if (l->shapes == NULL)
+		return hrr_address_places(l->json, l->args, l->kernel, is_asked, &q);
+	for (uint32_t i = 0; i < l->n_addresses; i++)
+		if (is_asked(&q, &l->addresses[i]))
 			return true;
-	}
-	return kernel_addresses_in(l, x, x_end);
+	return false;
 }
 
 static bool stream_any(const struct hrr_look *l, const struct item *x, const struct item *end)

@@ -1,6 +1,7 @@
 #ifndef HRR_STREAM_SHAPE_H
 #define HRR_STREAM_SHAPE_H
 
+#include "lib/stream/places.h"
 #include "lib/stream/record.h"
 
 /*
@@ -34,6 +35,10 @@ struct hrr_look {
 	const struct hrr_shapes *shapes; /* the values are elsewhere; or NULL */
 	const char *line;
 	int args, ret, dir, kernel; /* -1 when absent */
+	/* With shapes: what hrr_address_places and hrr_size_places say. */
+	const struct hrr_address_place *addresses;
+	uint32_t n_addresses;
+	const struct hrr_size_places *size;
 };
 void hrr_record_look(const struct hrr_record *rec, struct hrr_look *ret);
 /* Text of a value that is a string (without its quotes) or a number. */
