@@ -6,6 +6,7 @@
 #include "lib/base/range.h"
 #include "lib/region/timeline.h"
 #include "lib/replay/block.h"
+#include "lib/replay/layout.h"
 #include "lib/replay/replay.h"
 
 #define HRR_MAX_WORDS 16   /* parameters of a call */
@@ -129,6 +130,7 @@ struct hrr_object {			  /* a code object by its blob, loaded where it is needed 
 	char id[HRR_ID_TEXT + 1];	  /* or "" and path: a replacement */
 	const char *path;		  /* borrowed */
 	struct hrr_blob blob;		  /* run times may look at it as long as it is loaded */
+	struct hrr_code code;		  /* of blob */
 	uint64_t module[HRR_MAX_DEVICES]; /* live modules; 0: not loaded */
 };
 
@@ -142,11 +144,13 @@ struct hrr_managed { /* a __managed__ variable that was registered */
 
 struct hrr_module { /* loaded by the recorded program */
 	struct hrr_blob blob;
+	struct hrr_code code; /* of blob */
 };
 
 struct hrr_function {
 	char *name;
 	struct hrr_object *object; /* NULL: of a module the program loaded */
+	struct hrr_layout layout;
 	uint64_t live[HRR_MAX_DEVICES];
 	uint64_t launches, total, min, max; /* --timing */
 	struct hrr_function *next;	    /* in r->module_functions */
@@ -481,8 +485,8 @@ struct hrr_launch {
 	struct hrr_function *fn;
 	uint64_t live_fn;
 	unsigned char *buf; /* kernarg bytes, translated */
-	size_t size;
-	void **params;
+	size_t size;	    /* of them; all that fn->layout asks for is there */
+	void **params;	    /* one for each argument of the layout */
 	uint32_t grid[3], block[3], lds;
 	size_t n_mems;
 	bool more_mems;		  /* more than fit below */

@@ -166,9 +166,40 @@ static int arg_pointer(struct hrr_replay *r, const struct arg *a, unsigned index
 	return 0;
 }
 
+/*
+ * The one place where what the record holds meets what the kernel takes: each argument of its
+ * layout has to lie in one of the record's, all n of them as a is. l->params becomes as the layout
+ * says. Nothing is made up for what is missing: the kernel would run on it.
+ */
+static int hold_args(struct hrr_replay *r, const struct arg *a, size_t n, struct hrr_launch *l)
+{
+	const struct hrr_layout *k = &l->fn->layout;
+	size_t at = 0;
+
+	if (k->args == NULL)
+		return hrr_refuse(r, "what arguments it takes is not known: %s", k->why);
+	for (uint32_t i = 0; i < k->n; i++) {
+		uint64_t from = k->args[i].offset, end = from + k->args[i].size;
+		size_t tries = 0;
+		/* Both are in order as a rule: the next is where the last one was, or behind it. */
+		while (tries < n && (a[at].offset > from || a[at].offset + a[at].size < end)) {
+			at = at + 1 < n ? at + 1 : 0;
+			tries++;
+		}
+		if (tries == n)
+			return hrr_refuse(r,
+					  "it takes %u arguments, and number %u (offset %llu, %u "
+					  "bytes) is not in the record, which holds %zu",
+					  k->n, i, LLU(from), k->args[i].size, n);
+		l->params[i] = l->buf + from;
+	}
+	return 0;
+}
+
 static int read_args(struct hrr_replay *r, const struct hrr_json *j, int node, struct hrr_launch *l)
 {
-	struct arg a;
+	const struct hrr_layout *layout = &l->fn->layout;
+	struct arg a, *all;
 	size_t n = 0, size = 0;
 	int rc = 0;
 
@@ -183,9 +214,11 @@ static int read_args(struct hrr_replay *r, const struct hrr_json *j, int node, s
 	}
 	if (n > MAX_ARGS)
 		return hrr_fail(r, "\"kernel\": %zu arguments, more than %d", n, MAX_ARGS);
-	l->buf = hrr_scratch(r, size + 8);
-	l->params = hrr_scratch(r, (n + 1) * sizeof *l->params);
-	if (l->buf == NULL || l->params == NULL)
+	/* Whatever order a run time has them in, none reaches out of it. */
+	l->buf = hrr_scratch(r, size + 8 + layout->most);
+	l->params = hrr_scratch(r, (layout->n + 1u) * sizeof *l->params);
+	all = hrr_scratch(r, (n + 1) * sizeof *all);
+	if (l->buf == NULL || l->params == NULL || all == NULL)
 		return hrr_trouble(r, -ENOMEM, "out of memory");
 	l->size = size;
 	n = 0;
@@ -193,9 +226,9 @@ static int read_args(struct hrr_replay *r, const struct hrr_json *j, int node, s
 		rc = read_arg(r, j, k, &a);
 		if (rc == 0)
 			rc = arg_bytes(r, j, &a, l->buf + a.offset);
-		l->params[n] = l->buf + a.offset;
 		if (rc < 0)
 			return rc;
+		all[n] = a;
 		if (a.ptr < 0)
 			continue;
 		for (uint32_t p = (uint32_t)a.ptr + 1; p < j->nodes[a.ptr].next;
@@ -208,7 +241,7 @@ static int read_args(struct hrr_replay *r, const struct hrr_json *j, int node, s
 				return rc;
 		}
 	}
-	return 0;
+	return hold_args(r, all, n, l);
 }
 
 /* What went wrong, with the kernel in front. */

@@ -299,6 +299,22 @@ const char *hrr_replaced(struct hrr_replay *r, const char *name, size_t len)
 	return NULL;
 }
 
+static int read_layout(struct hrr_replay *r, struct hrr_function *f, struct hrr_code *code,
+		       const struct hrr_blob *blob)
+{
+	hrr_layout_release(&f->layout);
+	return hrr_layout_read(&f->layout, code, blob->data, blob->len, f->name) < 0
+		   ? hrr_trouble(r, -ENOMEM, "out of memory")
+		   : 0;
+}
+
+static void function_free(struct hrr_function *f)
+{
+	hrr_layout_release(&f->layout);
+	free(f->name);
+	free(f);
+}
+
 static int function_get(struct hrr_replay *r, const char *name, size_t len, const char *id,
 			size_t id_len, const char *path, struct hrr_function **ret)
 {
@@ -376,6 +392,8 @@ int hrr_module_function(struct hrr_replay *r, const char *name, size_t name_len,
 			return hrr_fail(r, "kernel %s is not in object %s: %s", f->name,
 					f->object->id, hrr_error_text(e, buf));
 	}
+	if (!f->layout.read && (rc = read_layout(r, f, &f->object->code, &f->object->blob)) < 0)
+		return rc;
 	*ret_live = f->live[r->device];
 	return 0;
 }
@@ -531,6 +549,14 @@ int hrr_do_get_function(struct hrr_replay *r, struct hrr_event *ev)
 		f->next = r->module_functions; /* writers may name it until the end */
 		r->module_functions = f;
 	}
+	/* Read each time: the same number may be of another module by now. */
+	const struct hrr_held *of = hrr_held_find(&r->held[HRR_H_MODULE], hrr_arg_of(ev, "module"));
+	if (of == NULL || of->info == NULL)
+		return hrr_fail(r, "its module is null");
+	struct hrr_module *m = of->info;
+	rc = read_layout(r, f, &m->code, &m->blob);
+	if (rc < 0)
+		return rc;
 	h = hrr_held_add(&r->held[HRR_H_FUNCTION], ev->w[0], live);
 	if (h == NULL)
 		return hrr_fail(r, "its handle was not recorded");
@@ -576,6 +602,7 @@ int hrr_do_module_unload(struct hrr_replay *r, struct hrr_event *ev)
 	hrr_held_del(&r->held[HRR_H_MODULE], recorded);
 	/* The image stays with what was loaded from it until the end: unloading may be late. */
 	if (m != NULL) {
+		hrr_code_release(&m->code);
 		rc = hrr_stage(r, &m->blob);
 		free(m);
 	}
@@ -596,14 +623,13 @@ void hrr_module_end(struct hrr_replay *r)
 			continue;
 		if (!r->abandoned)
 			HRR_CALL(r, hipModuleUnload, m->slot[i].live);
+		hrr_code_release(&x->code);
 		hrr_blob_release(&x->blob);
 		free(x);
 	}
 	for (size_t i = 0; i < r->functions.cap; i++)
 		if (r->functions.slot[i].recorded != 0) {
-			struct hrr_function *f = r->functions.slot[i].info;
-			free(f->name);
-			free(f);
+			function_free(r->functions.slot[i].info);
 		}
 	for (size_t i = 0; i < r->objects.cap; i++) {
 		struct hrr_object *o = r->objects.slot[i].info;
@@ -612,14 +638,14 @@ void hrr_module_end(struct hrr_replay *r)
 		for (int d = 0; d < HRR_MAX_DEVICES && !r->abandoned; d++)
 			if (o->module[d] != 0)
 				HRR_CALL(r, hipModuleUnload, o->module[d]);
+		hrr_code_release(&o->code);
 		hrr_blob_release(&o->blob);
 		free(o);
 	}
 	while (r->module_functions != NULL) {
 		struct hrr_function *f = r->module_functions;
 		r->module_functions = f->next;
-		free(f->name);
-		free(f);
+		function_free(f);
 	}
 	while (r->managed != NULL) {
 		struct hrr_managed *next = r->managed->next;

@@ -5,6 +5,8 @@
  */
 #include "t/unit/replay_fake.h"
 
+#include "t/unit/replay_kernel.h"
+
 #define A 0x7f0000001040u
 #define D 0x600000000000u
 #define S 0x610000000000u
@@ -12,7 +14,6 @@
 
 static void play(struct rig *g)
 {
-	unsigned char code[64] = "__CLANG_OFFLOAD_BUNDLE__"; /* empty: the fake looks no further */
 
 	rig_call(g, "hipSetDevice", "\"deviceId\":0}}");
 	rig_call(g, "hipMalloc", "\"ptr\":\"0x%llx\",\"size\":65536}}", LLU(D));
@@ -44,7 +45,7 @@ static void play(struct rig *g)
 	    "\"%s\",\"grid\":[1,1,1],\"block\":[64,1,1],\"lds\":0,\"args\":[{\"offset\":0,\"size\":"
 	    "8,\"hex\":\"0000000000600000\",\"ptr\":[0]},{\"offset\":8,\"size\":8,\"hex\":"
 	    "\"4000000033000000\"}]}}",
-	    rig_blob(g, code, sizeof code));
+	    fill_object(g));
 	rig_call(g, "hipStreamBeginCapture",
 		 "\"stream\":\"0x51\",\"mode\":\"hipStreamCaptureModeGlobal\"}}");
 	rig_call(g, "hipMalloc", "\"ptr\":\"0x600000100000\",\"size\":4096}}");
@@ -118,14 +119,16 @@ static bool is_optional(enum hrr_api api)
 }
 
 /* Once out of memory: what was put off is freed and it is tried again. An old registration that
- * would not go is set aside, and goes at the end. */
+ * would not go is set aside, and goes at the end. A container that is not taken is tried object by
+ * object. */
 static bool recovers(const struct rig *g)
 {
 	const struct hrr_fault *f = &g->faults.v[0];
 
 	return f->first == f->last &&
 	       ((f->api == HRR_API_hipMalloc && f->error == hipErrorOutOfMemory) ||
-		(f->api == HRR_API_hipHostUnregister && f->first == 1));
+		(f->api == HRR_API_hipHostUnregister && f->first == 1) ||
+		(f->api == HRR_API_hipModuleLoadData && f->first == 1));
 }
 
 int main(void)

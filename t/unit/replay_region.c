@@ -1,6 +1,8 @@
 /* Memory HIP never saw: what backs a segment, what does not, and the timeline. */
 #include "t/unit/replay_fake.h"
 
+#include "t/unit/replay_kernel.h"
+
 #define S 0x610000000000u /* segment */
 #define D 0x600000000000u /* an allocation */
 #define H 0x7f0000000000u /* host memory */
@@ -116,15 +118,13 @@ static const char *kernel(struct rig *g, uint64_t p, bool in_struct)
 {
 	static char text[512];
 	char hex[17];
-	unsigned char code[64] =
-	    "__CLANG_OFFLOAD_BUNDLE__"; /* an empty one: the fake looks no further */
 
 	hex8(hex, p);
 	snprintf(
 	    text, sizeof text,
 	    "{\"name\":\"fill\",\"object\":\"%s\",\"grid\":[1,1,1],\"block\":[64,1,1],\"lds\":0,"
 	    "\"args\":[{\"offset\":0,\"size\":%d,\"hex\":\"%s%s]}",
-	    rig_blob(g, code, sizeof code), in_struct ? 16 : 8, hex,
+	    fill_object(g), in_struct ? 16 : 8, hex,
 	    in_struct
 		? "4000000033000000\",\"ptr\":[0]}"
 		: "\",\"ptr\":[0]},{\"offset\":8,\"size\":4,\"hex\":\"40000000\"},{\"offset\":"
