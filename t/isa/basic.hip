@@ -184,6 +184,19 @@ extern "C" __global__ void all_wait(int *count, int *out)
 		out[BID_X] = 1;
 	}
 }
+/* After 1000 workgroups that end at once, each 16th waits for one that comes after it. */
+extern "C" __global__ void wait_later(int *flags, int *out)
+{
+	int g = (int)BID_X;
+
+	if (TID_X != 0)
+		return;
+	if (g >= 1000 && g % 16 == 0)
+		while (!__hip_atomic_load(&flags[g + 15], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT))
+			;
+	__hip_atomic_store(&flags[g], 1, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+	out[g] = 1;
+}
 extern "C" __global__ void astray(int *x, unsigned long to)
 {
 	int (*f)(int) = (int (*)(int))to;

@@ -359,6 +359,36 @@ static void test_threads(void)
 	fx_close(&f);
 }
 
+/* Workgroups are handed out several at a time: one that waits is no end to those behind it. */
+static void test_hand_out(void)
+{
+	enum { N = 4096 };
+	static int flags[N], out[N];
+	struct {
+		uint64_t flags, out;
+	} a;
+	struct fx f;
+
+	if (!load(&f, "basic", "gfx90a", "clang++-15", "-O3"))
+		return;
+	a.flags = fx_map(&f, flags, sizeof(flags));
+	a.out = fx_map(&f, out, sizeof(out));
+	for (unsigned threads = 1; threads <= 3; threads++) {
+		int ended = 0;
+
+		memset(flags, 0, sizeof(flags));
+		memset(out, 0, sizeof(out));
+		f.threads = threads;
+		ran(&f, "wait_later",
+		    fx_run(&f, "wait_later", DIM(N * 64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
+		for (int i = 0; i < N; i++)
+			ended += out[i];
+		is(ended, N, "workgroups that wait for later ones end, on %u threads", threads);
+		is(f.report.waves, N, "each once");
+	}
+	fx_close(&f);
+}
+
 int main(void)
 {
 	struct fx f;
@@ -401,6 +431,7 @@ int main(void)
 	matrices("gfx1100", "clang++-19", "-O2 -DRDNA3");
 	matrices("gfx1201", "clang++-19", "-O2 -DRDNA4");
 	test_threads();
+	test_hand_out();
 	test_astray();
 	fx_met("isa_more");
 	return done_testing();

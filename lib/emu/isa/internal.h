@@ -43,7 +43,7 @@ struct isa_wg;
 
 /* One CPU thread of a launch. */
 struct isa_thread {
-	const struct isa_launch *launch;
+	alignas(128) const struct isa_launch *launch; /* no cache line of another thread's */
 	const struct isa_kernel *kernel;
 	const struct isa_inst *entry;
 	struct isa_code *code;
@@ -52,7 +52,7 @@ struct isa_thread {
 	struct isa_wg *spare;	 /* owned: storage of groups that are not in flight */
 	struct isa_report report;
 	u64 *approx; /* owned: counts by table index */
-	u64 instructions, waves;
+	u64 instructions, waves, groups;
 	u64 counted, quantum; /* instructions already taken from the budget; how many at a time */
 	_Atomic u64 *all_instructions;
 	struct isa_report final; /* of the workgroup order */

@@ -17,6 +17,9 @@
 #define MAX_THREADS 256
 /* Instructions after which a launch is worth waking others for. */
 #define WORTH_HELP 4000
+/* Workgroups are handed out so many instructions at a time: who asks waits for another core's
+ * cache. */
+#define HAND_OUT 4000
 /* The budget is counted together each so many instructions of a thread. */
 #define QUANTUM 65536u
 
@@ -28,10 +31,12 @@ struct isa_run {
 	unsigned n_threads; /* at most, the caller's included */
 	struct isa_job job;
 	struct isa_thread *thread[MAX_THREADS]; /* 0 the caller's; those who came */
-	alignas(64) _Atomic u64 next;		/* workgroup to hand out */
-	_Atomic u64 stop_order;			/* lowest workgroup that ended the launch */
-	_Atomic u64 instructions;		/* counted towards the budget */
-	_Atomic bool failed;			/* out of memory in a thread */
+	/* what threads write all the time; and what they look at all the time and nearly never
+	 * write */
+	alignas(128) _Atomic u64 next;	     /* workgroup to hand out */
+	_Atomic u64 instructions;	     /* counted towards the budget */
+	alignas(128) _Atomic u64 stop_order; /* lowest workgroup that ended the launch */
+	_Atomic bool failed;		     /* out of memory in a thread */
 };
 
 static bool stopped(struct isa_run *r, u64 order)
@@ -53,15 +58,41 @@ static void stop_at(struct isa_run *r, u64 order)
 struct flight {
 	struct isa_wg **live; /* owned array of owned groups */
 	size_t n, cap;
+	u64 next, end; /* workgroups handed out to the thread that are not in flight yet */
 };
+
+/*
+ * A share of the workgroups, as many as make HAND_OUT instructions by what ended so far; fewer
+ * towards the end, so that threads end together. One that waits for a higher one does not end
+ * its slice, and then what its thread holds back comes in too.
+ */
+static void hand_out(struct isa_thread *t, struct flight *f)
+{
+	struct isa_run *const r = t->run;
+	const u64 all = r->kernel.n_groups,
+		  next = atomic_load_explicit(&r->next, memory_order_relaxed);
+	const u64 fair = next < all ? (all - next) / (4 * (u64)r->n_threads) : 0;
+	const u64 done = t->groups - f->n;
+	u64 n = t->instructions ? HAND_OUT * done / t->instructions : 0;
+
+	if (n > fair)
+		n = fair;
+	if (n == 0)
+		n = 1;
+	f->next = atomic_fetch_add(&r->next, n);
+	f->end = f->next + n;
+}
 
 /* Takes one more workgroup. 1 when it did, 0 when there is none left, -ENOMEM. */
 static int admit(struct isa_thread *t, struct flight *f)
 {
 	struct isa_run *const r = t->run;
-	const u64 order = atomic_fetch_add(&r->next, 1);
 	struct isa_wg *g;
+	u64 order;
 
+	if (f->next == f->end)
+		hand_out(t, f);
+	order = f->next++;
 	if (order >= r->kernel.n_groups || stopped(r, order))
 		return 0;
 	if (f->n == f->cap) {
@@ -77,6 +108,7 @@ static int admit(struct isa_thread *t, struct flight *f)
 	if (!g)
 		return -ENOMEM;
 	isa_group_start(g, t, order);
+	t->groups++;
 	f->live[f->n++] = g;
 	return 1;
 }

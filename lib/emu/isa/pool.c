@@ -114,9 +114,10 @@ struct isa_thread *isa_thread_get(void)
 		kept = t->next;
 	pthread_mutex_unlock(&lock);
 	if (!t) {
-		t = calloc(1, sizeof(*t));
+		t = aligned_alloc(alignof(struct isa_thread), sizeof(*t));
 		if (!t)
 			return NULL;
+		memset(t, 0, sizeof(*t));
 		t->approx = calloc(isa_op_count(), sizeof(*t->approx));
 		if (!t->approx) {
 			thread_free(t);
@@ -141,7 +142,7 @@ void isa_thread_put(struct isa_thread *t)
 	if (t->final.n_faults || t->final.status)
 		memset(&t->final, 0, sizeof(t->final));
 	t->report.fault_count = 0;
-	t->instructions = t->waves = t->counted = 0;
+	t->instructions = t->waves = t->groups = t->counted = 0;
 	isa_groups_trim(t, false);
 	pthread_mutex_lock(&lock);
 	t->next = kept;
