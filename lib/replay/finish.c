@@ -74,7 +74,7 @@ int hrr_replay_finish(struct hrr_replay *r, struct hrr_diag *diag)
 	r->finished = true;
 	r->v.host_charged = hrr_pages_charged(r->pages);
 	if (!r->timed_out)
-		hrr_graph_end_captures(r);
+		hrr_graph_end_captures(r, HRR_ALL_DEVICES);
 	rc = r->timed_out ? -ETIMEDOUT : hrr_wait_all(r);
 	bool idle = rc == 0 || rc == -EPROTO; /* a device error is an end, too */
 	if (rc == -EPROTO) {

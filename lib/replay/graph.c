@@ -36,10 +36,18 @@ static int room(struct hrr_replay *r, void **v, size_t n, size_t *cap, size_t ea
 	return 0;
 }
 
+/* Host memory outlives the device it was made on: replay keeps it, and nodes over it go on. */
+static bool ends_with_device(const struct hrr_mem *m)
+{
+	return m->kind == HRR_MEM_DEVICE || m->kind == HRR_MEM_MANAGED || m->kind == HRR_MEM_ALIAS;
+}
+
 int hrr_graph_use(struct hrr_replay *r, struct hrr_graph *g, struct hrr_mem *m)
 {
 	if (m == NULL)
 		return 0;
+	if (ends_with_device(m))
+		g->devices |= (uint32_t)1 << m->device;
 	for (size_t i = 0; i < g->n_mems; i++)
 		if (g->mems[i] == m)
 			return 0;
@@ -68,7 +76,7 @@ int hrr_graph_host(struct hrr_replay *r, struct hrr_graph *g, const struct hrr_h
 	return rc;
 }
 
-int hrr_graph_fn(struct hrr_replay *r, struct hrr_graph *g, const struct hrr_function *fn)
+static int add_fn(struct hrr_replay *r, struct hrr_graph *g, const struct hrr_function *fn)
 {
 	for (size_t i = 0; i < g->n_fns; i++)
 		if (g->fns[i] == fn)
@@ -81,10 +89,24 @@ int hrr_graph_fn(struct hrr_replay *r, struct hrr_graph *g, const struct hrr_fun
 	return rc;
 }
 
+int hrr_graph_fn(struct hrr_replay *r, struct hrr_graph *g, const struct hrr_function *fn)
+{
+	g->devices |= (uint32_t)1 << r->device; /* loaded there */
+	return add_fn(r, g, fn);
+}
+
 void hrr_graph_bad(struct hrr_graph *g, const char *why)
 {
 	if (g != NULL && g->bad[0] == '\0')
 		snprintf(g->bad, sizeof g->bad, "%s", why);
+}
+
+void hrr_graph_let_go(struct hrr_graph *g)
+{
+	for (size_t i = 0; i < g->n_mems; i++)
+		g->mems[i]->graph_refs--;
+	g->n_mems = g->n_hosts = g->n_fns = 0;
+	g->devices = 0;
 }
 
 void hrr_graph_free(struct hrr_replay *r, struct hrr_graph *g)
@@ -92,8 +114,7 @@ void hrr_graph_free(struct hrr_replay *r, struct hrr_graph *g)
 	(void)r;
 	if (g == NULL)
 		return;
-	for (size_t i = 0; i < g->n_mems; i++)
-		g->mems[i]->graph_refs--;
+	hrr_graph_let_go(g);
 	free(g->mems);
 	free(g->hosts);
 	free(g->fns);
@@ -112,7 +133,8 @@ int hrr_graph_merge(struct hrr_replay *r, struct hrr_graph *to, const struct hrr
 	for (size_t i = 0; rc == 0 && i < from->n_hosts; i++)
 		rc = hrr_graph_host(r, to, &from->hosts[i]);
 	for (size_t i = 0; rc == 0 && i < from->n_fns; i++)
-		rc = hrr_graph_fn(r, to, from->fns[i]);
+		rc = add_fn(r, to, from->fns[i]);
+	to->devices |= from->devices;
 	if (from->bad[0] != '\0')
 		hrr_graph_bad(to, from->bad);
 	return rc;
@@ -150,7 +172,7 @@ int hrr_do_graph_create(struct hrr_replay *r, struct hrr_event *ev)
 	return h->info != NULL ? 0 : -ENOMEM;
 }
 
-static void forget_nodes(struct hrr_replay *r, uint64_t graph)
+void hrr_graph_forget_nodes(struct hrr_replay *r, uint64_t graph)
 {
 	struct hrr_held_map *m = &r->held[HRR_H_NODE];
 
@@ -165,10 +187,15 @@ int hrr_do_graph_destroy(struct hrr_replay *r, struct hrr_event *ev)
 	struct hrr_held *h = hrr_held_find(&r->held[HRR_H_GRAPH], recorded);
 	struct hrr_graph *g = h != NULL ? h->info : NULL;
 
+	if (h != NULL && h->live == 0) { /* ended by a reset */
+		hrr_held_del(&r->held[HRR_H_GRAPH], recorded);
+		hrr_graph_free(r, g);
+		return 0;
+	}
 	if (h != NULL)
 		h->info = NULL;
 	int rc = hrr_do_generic(r, ev);
-	forget_nodes(r, recorded);
+	hrr_graph_forget_nodes(r, recorded);
 	hrr_graph_free(r, g);
 	int rc2 = hrr_settle_if_idle(r);
 	return rc < 0 ? rc : rc2;
@@ -221,8 +248,7 @@ int hrr_do_begin_capture(struct hrr_replay *r, struct hrr_event *ev)
 	return 0;
 }
 
-/* The capture is over: no stream and no event belongs to it any more. */
-static void leave_capture(struct hrr_replay *r, const struct hrr_graph *g)
+void hrr_graph_leave(struct hrr_replay *r, const struct hrr_graph *g)
 {
 	static const enum hrr_handle types[] = {HRR_H_STREAM, HRR_H_EVENT};
 
@@ -247,7 +273,7 @@ int hrr_do_end_capture(struct hrr_replay *r, struct hrr_event *ev)
 	int64_t e = HRR_CALL(r, hipStreamEndCapture, live, HRR_P(&made));
 	rc = hrr_settle(r, ev, e);
 	if (g != NULL)
-		leave_capture(r, g);
+		hrr_graph_leave(r, g);
 	hrr_flush_fills(r);
 	if (rc < 0 || e != hipSuccess || made == 0) {
 		hrr_graph_free(r, g);
@@ -467,48 +493,4 @@ int hrr_do_graph_launch(struct hrr_replay *r, struct hrr_event *ev)
 		}
 	}
 	return r->opt.sync_after_launch && r->captures == 0 ? hrr_wait_launch(r, stream) : 0;
-}
-
-/* Captures still open: the device cannot be waited for before they end. */
-void hrr_graph_end_captures(struct hrr_replay *r)
-{
-	struct hrr_held_map *s = &r->held[HRR_H_STREAM];
-
-	for (size_t i = 0; i < s->cap; i++) {
-		struct hrr_graph *g = s->slot[i].recorded != 0 ? s->slot[i].info : NULL;
-		if (g == NULL)
-			continue;
-		uint64_t made = 0;
-		struct hrr_held *origin = hrr_held_find(s, g->origin);
-		if (origin != NULL && !r->timed_out)
-			HRR_CALL(r, hipStreamEndCapture, origin->live, HRR_P(&made));
-		if (made != 0 && !g->into)
-			HRR_CALL(r, hipGraphDestroy, made);
-		leave_capture(r, g);
-		hrr_graph_free(r, g);
-	}
-}
-
-/* Destroys every executable and graph; not idle: only forgets them. */
-void hrr_graph_end(struct hrr_replay *r, bool idle)
-{
-	hrr_graph_end_captures(r);
-	struct hrr_held_map *m = &r->held[HRR_H_EXEC];
-	for (size_t i = 0; i < m->cap; i++)
-		if (m->slot[i].recorded != 0) {
-			if (idle && m->slot[i].live != 0)
-				HRR_CALL(r, hipGraphExecDestroy, m->slot[i].live);
-			hrr_graph_free(r, m->slot[i].info);
-		}
-	hrr_held_release(m);
-	m = &r->held[HRR_H_GRAPH];
-	for (size_t i = 0; i < m->cap; i++)
-		if (m->slot[i].recorded != 0) {
-			/* graphs of child nodes go with their parent */
-			if (idle && m->slot[i].owner == 0)
-				HRR_CALL(r, hipGraphDestroy, m->slot[i].live);
-			hrr_graph_free(r, m->slot[i].info);
-		}
-	hrr_held_release(m);
-	hrr_held_release(&r->held[HRR_H_NODE]);
 }

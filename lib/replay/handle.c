@@ -105,6 +105,9 @@ int hrr_handle(struct hrr_replay *r, const struct hrr_event *ev, enum hrr_handle
 				"%s 0x%llx was not made in this stream: the call that made it may "
 				"be missing (cut, filtered, or refused)",
 				hrr_handle_names[type], (unsigned long long)recorded);
+	if (type == HRR_H_GRAPH && h->live == 0 && h->info != NULL)
+		return hrr_refuse(r, "graph 0x%llx: %s", (unsigned long long)recorded,
+				  ((const struct hrr_graph *)h->info)->bad);
 	*ret = h->live;
 	return 0;
 }

@@ -224,7 +224,7 @@ int hrr_do_device_reset(struct hrr_replay *r, struct hrr_event *ev)
 		return rc;
 	if (s.device < 0 || s.device >= r->n_devices || s.device >= HRR_MAX_DEVICES)
 		return hrr_fail(r, "device %d: this run time has %d", s.device, r->n_devices);
-	hrr_graph_end(r, true);
+	hrr_graph_reset(r, s.device);
 	while (s.found = NULL, hrr_ranges_each(r->hostmap, find_registered, &s) != 0) {
 		struct hrr_registration *g = s.found->reg;
 		s.found->reg = NULL;

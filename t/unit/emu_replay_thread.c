@@ -111,6 +111,79 @@ static void reset(void)
 	rig_end(&g);
 }
 
+/* A graph 0xa1 + i that sets 64 bytes at the address, and its executable 0xc1 + i. */
+static void graph(struct rig *g, int tid, unsigned i, uint64_t at)
+{
+	by(g, tid, "hipGraphCreate", "\"pGraph\":\"0x%x\",\"flags\":0", 0xa1 + i);
+	by(g, tid, "hipGraphAddMemsetNode",
+	   "\"pGraphNode\":\"0x%x\",\"graph\":\"0x%x\",\"pDependencies\":null,"
+	   "\"numDependencies\":0,\"pMemsetParams\":{\"dst\":\"0x%llx\",\"elementSize\":1,"
+	   "\"height\":1,\"pitch\":64,\"value\":%u,\"width\":64}",
+	   0xb1 + i, 0xa1 + i, LLU(at), i + 1);
+	by(g, tid, "hipGraphInstantiate", "\"pGraphExec\":\"0x%x\",\"graph\":\"0x%x\"", 0xc1 + i,
+	   0xa1 + i);
+	is(g->rc, 0, "graph %u", i);
+}
+
+static int launch_graph(struct rig *g, int tid, unsigned i)
+{
+	uint64_t refused = hrr_replay_verdict(g->r)->outcome[HRR_REFUSED];
+
+	g->text[0] = '\0';
+	by(g, tid, "hipGraphLaunch", "\"graphExec\":\"0x%x\",\"stream\":\"0x0\"", 0xc1 + i);
+	return hrr_replay_verdict(g->r)->outcome[HRR_REFUSED] != refused ? -1 : g->rc;
+}
+
+/* A reset ends graphs that use the device's memory, whoever made them, and no others. */
+static void reset_graphs(void)
+{
+	struct rig g = {.opt.keep_going = true};
+	unsigned char got = 0;
+
+	rig_start(&g);
+	by(&g, 1, "hipMalloc", "\"ptr\":\"0x7c0000000000\",\"size\":4096");
+	graph(&g, 1, 0, 0x7c0000000000);
+	by(&g, 2, "hipSetDevice", "\"deviceId\":1");
+	by(&g, 2, "hipMalloc", "\"ptr\":\"0x7c0000100000\",\"size\":4096");
+	graph(&g, 2, 1, 0x7c0000100000);
+	graph(&g, 1, 2, 0x7c0000100000);
+	by(&g, 2, "hipStreamCreate", "\"stream\":\"0x51\"");
+	by(&g, 2, "hipStreamBeginCapture",
+	   "\"stream\":\"0x51\",\"mode\":\"hipStreamCaptureModeRelaxed\"");
+	by(&g, 1, "hipDeviceReset", "%s", "");
+	is(g.rc, 0, "a device is reset");
+	by(&g, 2, "hipMemsetAsync",
+	   "\"dst\":\"0x7c0000100040\",\"value\":9,\"sizeBytes\":64,\"stream\":\"0x51\"");
+	by(&g, 2, "hipStreamEndCapture", "\"stream\":\"0x51\",\"pGraph\":\"0xa4\"");
+	is(g.rc, 0, "  a capture on the other goes on: %s", g.text);
+	is(launch_graph(&g, 2, 1), 0, "  a graph of the other is launched: %s", g.text);
+	struct hrr_operand op = {"it", 0x7c0000100000, 1, -1};
+	struct hrr_where w = {0};
+	by(&g, 2, "hipDeviceSynchronize", "%s", "");
+	if (hrr_translate(g.r, &op, HRR_END_DEVICE, &w) == 0)
+		HIP(hipMemcpy, &got, (void *)(uintptr_t)w.live, 1, hipMemcpyDeviceToHost);
+	is(got, 2, "  and does its work");
+	is(launch_graph(&g, 2, 2), 0, "  and one made while the other was current: %s", g.text);
+	is(launch_graph(&g, 1, 0), -1, "  one that uses its memory is refused");
+	ok(strstr(g.text, "graph 0xa1 (executable 0xc1) is not launched: it uses memory or kernels "
+			  "of device 0, which was reset") != NULL,
+	   "  by name: %s", g.text);
+	by(&g, 1, "hipGraphAddEmptyNode",
+	   "\"pGraphNode\":\"0xb9\",\"graph\":\"0xa1\",\"pDependencies\":null,"
+	   "\"numDependencies\":0");
+	ok(strstr(g.text, "it uses memory or kernels of device 0") != NULL,
+	   "  and gets no further node: %s", g.text);
+	is(hrr_replay_verdict(g.r)->outcome[HRR_FAILED], 0, "  nothing failed");
+	by(&g, 1, "hipGraphExecDestroy", "\"graphExec\":\"0xc1\"");
+	is(g.rc, 0, "  but may be destroyed");
+	by(&g, 1, "hipGraphDestroy", "\"graph\":\"0xa1\"");
+	is(g.rc, 0, "  as its graph");
+	by(&g, 2, "hipDeviceReset", "%s", "");
+	is(launch_graph(&g, 1, 2), -1, "reset of the device whose memory it uses");
+	is(hrr_replay_verdict(g.r)->outcome[HRR_FAILED], 0, "  nothing failed");
+	rig_end(&g);
+}
+
 /* hipMemCreate is refused, and ends the capture, unless its thread relaxed. */
 static void capture_mode(const char *relaxed, bool goes)
 {
@@ -160,6 +233,7 @@ int main(void)
 	devices();
 	contexts();
 	reset();
+	reset_graphs();
 	capture_mode("hipStreamCaptureModeRelaxed", true);
 	capture_mode("hipStreamCaptureModeGlobal", false);
 	capture_of_another();
