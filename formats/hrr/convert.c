@@ -95,8 +95,11 @@ void hrr_convert_close(struct hrr_convert *c)
 	hrr_rrr_release(&c->regions);
 	hrr_kernels_release(c);
 	hrr_track_release(c);
-	for (int i = 0; i < HRR_API_COUNT; i++)
+	for (int i = 0; i < HRR_API_COUNT; i++) {
+		if (c->progs[i] != NULL)
+			free(c->progs[i]->launch);
 		free(c->progs[i]);
+	}
 	hrr_buf_release(&c->out);
 	hrr_buf_release(&c->after);
 	hrr_buf_release(&c->words);

@@ -7,162 +7,6 @@
 /* A word of an out scalar below this is its value, else the address it had. */
 #define VALUE_MAX (UINT64_C(1) << 44)
 
-static int param_named(const struct hrr_api_row *row, const char *name)
-{
-	for (int i = 0; i < row->n_params; i++)
-		if (strcmp(row->params[i].name, name) == 0)
-			return i;
-	return -1;
-}
-
-static bool plain_in(const struct hrr_param *x)
-{
-	return x->flow == HRR_FLOW_IN && x->count < 0;
-}
-
-static bool address_kind(unsigned kind)
-{
-	switch (kind) {
-	case HRR_K_DEV:
-	case HRR_K_HOST:
-	case HRR_K_ADDR:
-	case HRR_K_HINT:
-	case HRR_K_SYMBOL:
-	case HRR_K_STUB:
-	case HRR_K_IMAGE:
-	case HRR_K_FN:
-	case HRR_K_PTR:
-	case HRR_K_HANDLE:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool is_stream(const struct hrr_param *x)
-{
-	return x->kind == HRR_K_HANDLE && x->handle == HRR_H_STREAM;
-}
-
-static uint8_t code_of(const struct prog *p, int i)
-{
-	const struct hrr_param *x = &p->row->params[i];
-
-	for (int k = 0; k < p->wire->n; k++)
-		if (p->wire->extra[k].param == i && p->l.extra[k] != 0)
-			return OP_SLOW;
-	if (x->flow != HRR_FLOW_IN)
-		return x->count < 0 && address_kind(x->kind) && x->kind != HRR_K_PTR ? OP_OUT_ADDR
-										     : OP_SLOW;
-	if (x->count >= 0)
-		return OP_SLOW;
-	if (address_kind(x->kind))
-		return OP_ADDR;
-	switch (x->kind) {
-	case HRR_K_INT:
-	case HRR_K_DEVICE:
-		return OP_I32;
-	case HRR_K_UINT:
-	case HRR_K_FLAGS:
-	case HRR_K_U32:
-		return OP_U32;
-	case HRR_K_U8:
-	case HRR_K_U16:
-	case HRR_K_U64:
-	case HRR_K_SIZE:
-		return OP_U64;
-	case HRR_K_FLOAT:
-		return OP_F32;
-	case HRR_K_ENUM:
-		return OP_ENUM;
-	case HRR_K_DIM3:
-		return OP_DIM3;
-	default:
-		return OP_SLOW;
-	}
-}
-
-static void shape_of(struct prog *p)
-{
-	const struct hrr_api_row *row = p->row;
-
-	p->dst = (int8_t)param_named(row, "dst");
-	p->src = (int8_t)param_named(row, "src");
-	p->kind = (int8_t)param_named(row, "kind");
-	p->stream = p->symbol = p->bytes = p->made = p->made_size = p->gone = -1;
-	for (int i = 0; i < row->n_params; i++) {
-		const struct hrr_param *x = &row->params[i];
-		if (is_stream(x) && plain_in(x))
-			p->stream = (int8_t)i;
-		if (x->kind == HRR_K_SYMBOL)
-			p->symbol = (int8_t)i;
-		if (x->kind == HRR_K_SIZE && plain_in(x) && p->bytes < 0)
-			p->bytes = (int8_t)i;
-		if (x->kind == HRR_K_DEV && x->flow == HRR_FLOW_OUT)
-			p->made = (int8_t)i;
-	}
-	if (row->cls == HRR_CLASS_ALLOC && p->made >= 0)
-		p->made_size = p->bytes;
-	else
-		p->made = -1;
-	if (row->cls == HRR_CLASS_FREE && row->release >= 0)
-		p->gone = row->release;
-	if (row->cls != HRR_CLASS_COPY)
-		return;
-	if (p->dst >= 0 && p->src >= 0)
-		p->shape = param_named(row, "dpitch") >= 0 ? SHAPE_2D : SHAPE_LINEAR;
-	for (int k = 0; k < p->wire->n; k++)
-		if (p->wire->extra[k].what == HRR_W_BYTES)
-			p->shape = p->wire->extra[k].size == 160 ? SHAPE_3D : SHAPE_DRV;
-}
-
-struct prog *hrr_prog(struct hrr_convert *c, enum hrr_api api)
-{
-	struct prog *p = c->progs[api];
-
-	if (p != NULL)
-		return p;
-	p = c->progs[api] = calloc(1, sizeof *p);
-	if (p == NULL)
-		return NULL;
-	p->api = api;
-	p->row = &hrr_api_table[api];
-	p->wire = hrr_wire_row(api);
-	p->fixed = hrr_layout_of(api, c->f.version, &p->l) == 0;
-	int n = snprintf(p->head, sizeof p->head, ",\"api\":\"%s\"", p->row->name);
-	p->head_len = (uint8_t)n;
-	if (!p->fixed)
-		return p;
-	size_t k = 0;
-	for (int i = 0; i < p->row->n_params; i++) {
-		const struct hrr_param *x = &p->row->params[i];
-		if (p->l.width[i] == 0 || x->kind == HRR_K_KPARAMS || x->kind == HRR_K_EXTRA)
-			continue;
-		struct op *o = &p->ops[p->n_ops++];
-		int len = snprintf(p->keys + k, sizeof p->keys - k, "\"%s\":", x->name);
-		*o = (struct op){.code = code_of(p, i),
-				 .width = p->l.width[i],
-				 .param = (uint8_t)i,
-				 .key_len = (uint8_t)len,
-				 .at = p->l.at[i],
-				 .key = p->keys + k,
-				 .en = x->en};
-		k += (size_t)len;
-	}
-	for (int i = 0; i < p->wire->n; i++) {
-		uint16_t at = p->l.extra[i];
-		unsigned what = p->wire->extra[i].what;
-		if (what == HRR_W_HASH)
-			p->hash = at;
-		else if (what == HRR_W_D2H)
-			p->d2h = at;
-		else if (what == HRR_W_CO)
-			p->co = at;
-	}
-	shape_of(p);
-	return p;
-}
-
 int hrr_put_enum(struct hrr_convert *c, struct hrr_buf *b, const struct hrr_enum *en, int64_t v)
 {
 	const char *name = en != NULL && v >= INT32_MIN && v <= INT32_MAX
@@ -296,10 +140,10 @@ static int put_key(struct hrr_convert *c, const struct op *o)
 {
 	struct hrr_buf *b = &c->out;
 
-	if (room(b, o->key_len + 8u) < 0)
+	if (room(b, o->key_len + 8u + KEY_ROOM) < 0)
 		return -ENOMEM;
 	put_comma(b);
-	put_raw(b, o->key, o->key_len);
+	put_key_text(b, o->key, o->key_len);
 	return 0;
 }
 
@@ -344,7 +188,7 @@ static int put_elements(struct hrr_convert *c, const struct hrr_param *x, const 
 		if (x->kind == HRR_K_STRUCT && x->st->size <= elem) {
 			if (hrr_put_struct(c, x->st, at) < 0 || room(b, 4 + 24u * (size_t)n) < 0)
 				return -ENOMEM;
-		} else if (elem == 8 && address_kind(x->kind)) {
+		} else if (elem == 8 && hrr_is_address(x->kind)) {
 			put_hex(b, hrr_le64(at));
 		} else if (elem == 8) {
 			put_num(b, hrr_le64(at));
@@ -488,17 +332,17 @@ int hrr_put_args(struct hrr_convert *c, const struct prog *p, const struct hrr_e
 				return -ENOMEM;
 			continue;
 		}
-		if (room(b, o->key_len + 64u) < 0)
+		if (room(b, o->key_len + 64u + KEY_ROOM) < 0)
 			return -ENOMEM;
 		put_comma(b);
-		put_raw(b, o->key, o->key_len);
+		put_key_text(b, o->key, o->key_len);
 		switch (o->code) {
 		case OP_ADDR:
 			put_hex(b, hrr_le64(at));
 			break;
 		case OP_OUT_ADDR:
 			/* 0 is a stream, and no other thing that a call makes */
-			if (hrr_le64(at) != 0 || is_stream(&p->row->params[o->param]))
+			if (hrr_le64(at) != 0 || hrr_is_stream(&p->row->params[o->param]))
 				put_hex(b, hrr_le64(at));
 			else
 				PUT(b, "null");

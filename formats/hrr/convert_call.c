@@ -84,7 +84,7 @@ static int begin_call(struct hrr_convert *c, const struct prog *p, const struct 
 	PUT(b, ",\"tid\":");
 	put_num(b, ev->tid);
 	c->call.api_at = b->len - c->call.at + sizeof ",\"api\":\"" - 1;
-	put_raw(b, p->head, p->head_len);
+	put_key_text(b, p->head, p->head_len);
 	return 0;
 }
 
@@ -129,8 +129,10 @@ static int fixed(struct hrr_convert *c, const struct prog *p, const struct hrr_e
 		return 1;
 	}
 	rc = put_ret(c, p, ev);
-	if (rc < 0 || hrr_buf_adds(&c->out, ",\"args\":{") < 0 || hrr_put_args(c, p, ev) < 0 ||
-	    hrr_buf_addc(&c->out, '}') < 0)
+	if (rc < 0 || room(&c->out, 32) < 0)
+		return -ENOMEM;
+	PUT(&c->out, ",\"args\":{");
+	if (hrr_put_args(c, p, ev) < 0 || hrr_buf_addc(&c->out, '}') < 0)
 		return -ENOMEM;
 	rc = hrr_track(c, p, ev);
 	if (rc < 0)

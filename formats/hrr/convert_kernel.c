@@ -92,8 +92,8 @@ static int read_object(struct hrr_convert *c, struct known_kernel *k, const char
 	return rc == -ENOMEM ? rc : 0;
 }
 
-const struct known_kernel *hrr_known_kernel(struct hrr_convert *c, struct hrr_fnv object,
-					    const char *name, uint32_t len)
+struct known_kernel *hrr_known_kernel(struct hrr_convert *c, struct hrr_fnv object,
+				      const char *name, uint32_t len)
 {
 	uint64_t key = key_of(object, name, len);
 	size_t at = (size_t)key;
@@ -102,7 +102,7 @@ const struct known_kernel *hrr_known_kernel(struct hrr_convert *c, struct hrr_fn
 		struct known_kernel *k = &c->kernels[c->kernel_slots[at & (c->n_slots - 1)] - 1];
 		if (k->name_len == len && hrr_fnv_equal(k->object, object) &&
 		    memcmp(k->name, name, len) == 0)
-			return k->exact ? k : NULL;
+			return k;
 	}
 	if (2 * (c->n_kernels + 1) > c->n_slots) {
 		if (grow(c) < 0)
@@ -127,13 +127,14 @@ const struct known_kernel *hrr_known_kernel(struct hrr_convert *c, struct hrr_fn
 		    "kernel %s: no code object that has it: the places of its arguments follow "
 		    "from their sizes",
 		    k->name);
-	return k->exact ? k : NULL;
+	return k;
 }
 
 void hrr_kernels_release(struct hrr_convert *c)
 {
 	for (size_t i = 0; i < c->n_kernels; i++) {
 		free(c->kernels[i].name);
+		free(c->kernels[i].text);
 		free(c->kernels[i].offsets);
 		free(c->kernels[i].sizes);
 	}

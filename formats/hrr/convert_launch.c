@@ -4,20 +4,33 @@
 #include "formats/hrr/convert_private.h"
 #include "formats/hrr/launch.h"
 
+static void put_dims(struct hrr_buf *b, const uint32_t *v)
+{
+	PUT(b, "[");
+	put_dec(b, v[0]);
+	PUT(b, ",");
+	put_dec(b, v[1]);
+	PUT(b, ",");
+	put_dec(b, v[2]);
+	PUT(b, "]");
+}
+
 /* Kinds of offsets of arguments: where the code object says, else where its size lets it lie. */
 static int put_arg_list(struct hrr_convert *c, const struct hrr_launch *l,
 			const struct known_kernel *k)
 {
+	const uint32_t known = k->exact ? k->n : 0;
 	struct hrr_buf *b = &c->out;
 	const unsigned char *p = l->args;
 	uint32_t offset = 0;
 
-	if (hrr_buf_adds(b, ",\"args\":[") < 0)
+	if (room(b, 32) < 0)
 		return -ENOMEM;
+	PUT(b, ",\"args\":[");
 	for (uint32_t i = 0; i < l->n_args; i++) {
 		struct hrr_launch_arg a;
 		p = hrr_launch_arg(p, &a);
-		if (k != NULL && i < k->n) {
+		if (i < known) {
 			offset = k->offsets[i];
 		} else {
 			uint32_t align = 8;
@@ -34,10 +47,8 @@ static int put_arg_list(struct hrr_convert *c, const struct hrr_launch *l,
 		PUT(b, ",\"size\":");
 		put_dec(b, a.size);
 		PUT(b, ",\"hex\":\"");
-		for (uint32_t n = 0; n < a.size; n++) {
-			b->data[b->len++] = "0123456789abcdef"[a.data[n] >> 4];
-			b->data[b->len++] = "0123456789abcdef"[a.data[n] & 15];
-		}
+		hrr_hex_put(b->data + b->len, a.data, a.size);
+		b->len += 2 * (size_t)a.size;
 		PUT(b, "\"");
 		if (a.kind == HRR_UP_KIND_POINTER) {
 			PUT(b, ",\"ptr\":[0]");
@@ -58,44 +69,71 @@ static int put_arg_list(struct hrr_convert *c, const struct hrr_launch *l,
 	return hrr_buf_addc(b, ']');
 }
 
-/* ,"kernel":{"name":…,"object":…,"grid":…,"block":…,"lds":…,"args":[…]} */
-static int put_kernel(struct hrr_convert *c, const struct hrr_launch *l, const uint32_t *grid,
-		      const uint32_t *block, uint32_t lds, struct hrr_diag *diag)
+/* ,"kernel":{"name":…,"object":…  which is the same each time the kernel is launched. */
+static int put_kernel_names(struct hrr_convert *c, const struct hrr_launch *l,
+			    struct known_kernel *k, struct hrr_diag *diag)
 {
 	struct hrr_buf *b = &c->out;
-	const struct known_kernel *k = hrr_known_kernel(c, l->object, l->name, l->name_len);
+	size_t before = b->len;
 	uint64_t size;
-	int rc;
 
+	if (k->text != NULL)
+		return hrr_buf_add(b, k->text, k->text_len);
 	if (hrr_buf_adds(b, ",\"kernel\":{\"name\":") < 0 ||
 	    hrr_json_put_str(b, l->name, l->name_len) < 0)
 		return -ENOMEM;
 	if (!hrr_fnv_none(l->object)) {
 		if (hrr_buf_adds(b, ",\"object\":") < 0)
 			return -ENOMEM;
-		rc = hrr_put_blob(c, b, l->object, NULL, &size, diag);
+		int rc = hrr_put_blob(c, b, l->object, NULL, &size, diag);
 		if (rc < 0)
 			return rc;
 	}
+	k->text_len = b->len - before;
+	k->text = malloc(k->text_len);
+	if (k->text == NULL)
+		return -ENOMEM;
+	memcpy(k->text, b->data + before, k->text_len);
+	return 0;
+}
+
+/* ,"kernel":{"name":…,"object":…,"grid":…,"block":…,"lds":…,"args":[…]} */
+static int put_kernel(struct hrr_convert *c, const struct hrr_launch *l, const uint32_t *grid,
+		      const uint32_t *block, uint32_t lds, struct hrr_diag *diag)
+{
+	struct hrr_buf *b = &c->out;
+	struct known_kernel *k = hrr_known_kernel(c, l->object, l->name, l->name_len);
+	int rc = k == NULL ? -ENOMEM : put_kernel_names(c, l, k, diag);
+
+	if (rc < 0)
+		return rc;
 	if (room(b, 160) < 0)
 		return -ENOMEM;
-	for (int i = 0; i < 2; i++) {
-		const uint32_t *v = i ? block : grid;
-		if (i)
-			PUT(b, ",\"block\":[");
-		else
-			PUT(b, ",\"grid\":[");
-		put_dec(b, v[0]);
-		PUT(b, ",");
-		put_dec(b, v[1]);
-		PUT(b, ",");
-		put_dec(b, v[2]);
-		PUT(b, "]");
-	}
+	PUT(b, ",\"grid\":");
+	put_dims(b, grid);
+	PUT(b, ",\"block\":");
+	put_dims(b, block);
 	PUT(b, ",\"lds\":");
 	put_dec(b, lds);
 	rc = put_arg_list(c, l, k);
 	return rc < 0 ? rc : hrr_buf_addc(b, '}');
+}
+
+/* hipLaunchConfig_t and HIP_LAUNCH_CONFIG, which differ in names only. */
+static int put_config(struct hrr_convert *c, const struct hrr_launch *l,
+		      const struct hrr_struct *st)
+{
+	unsigned char s[56] = {0};
+
+	for (int k = 0; k < 28; k++) {
+		uint32_t v = k < 12 ? l->grid[k / 4] : k < 24 ? l->block[k / 4 - 3] : l->lds;
+		s[k] = (unsigned char)(v >> (8 * (k % 4)));
+	}
+	for (int k = 0; k < 8; k++)
+		s[32 + k] = (unsigned char)(l->stream >> (8 * k));
+	for (int k = 0; k < 4; k++)
+		s[48 + k] = (unsigned char)(l->n_attrs >> (8 * k));
+	return hrr_put_struct(c, st, s);
 }
 
 /* The parameters a launch record keeps, by the names the call has for them. */
@@ -105,50 +143,32 @@ static int put_launch_args(struct hrr_convert *c, const struct prog *p, const st
 	const uint32_t *dims[2] = {l->grid, l->block};
 	int scalars = 0, boxes = 0;
 
-	for (int i = 0; i < p->row->n_params; i++) {
-		const struct hrr_param *x = &p->row->params[i];
-		enum hrr_launch_param what = hrr_launch_param(x);
-		size_t len = strlen(x->name);
-		if (what == HRR_UP_LP_NONE || (what == HRR_UP_LP_AXIS && scalars == 6))
-			continue;
-		if (room(b, len + 256) < 0)
+	for (const struct launch_op *o = p->launch; o < p->launch + p->n_launch; o++) {
+		if (room(b, o->key_len + 256u) < 0)
 			return -ENOMEM;
 		put_comma(b);
-		PUT(b, "\"");
-		put_raw(b, x->name, len);
-		PUT(b, "\":");
-		if (what == HRR_UP_LP_LDS) {
+		put_key_text(b, o->key, o->key_len);
+		switch ((enum hrr_launch_param)o->what) {
+		case HRR_UP_LP_LDS:
 			put_dec(b, l->lds);
-		} else if (what == HRR_UP_LP_STREAM) {
+			break;
+		case HRR_UP_LP_STREAM:
 			put_hex(b, l->stream);
-		} else if (what == HRR_UP_LP_AXIS) {
+			break;
+		case HRR_UP_LP_AXIS:
 			put_dec(b, dims[scalars / 3][scalars % 3]);
 			scalars++;
-		} else if (what == HRR_UP_LP_CONFIG) {
-			unsigned char s[56] = {0};
-			/* hipLaunchConfig_t and HIP_LAUNCH_CONFIG differ in names only */
-			for (int k = 0; k < 28; k++) {
-				uint32_t v = k < 12   ? l->grid[k / 4]
-					     : k < 24 ? l->block[k / 4 - 3]
-						      : l->lds;
-				s[k] = (unsigned char)(v >> (8 * (k % 4)));
-			}
-			for (int k = 0; k < 8; k++)
-				s[32 + k] = (unsigned char)(l->stream >> (8 * k));
-			for (int k = 0; k < 4; k++)
-				s[48 + k] = (unsigned char)(l->n_attrs >> (8 * k));
-			if (hrr_put_struct(c, x->st, s) < 0)
+			break;
+		case HRR_UP_LP_CONFIG:
+			if (put_config(c, l, o->st) < 0)
 				return -ENOMEM;
-		} else {
-			const uint32_t *d = dims[boxes < 1 ? boxes : 1];
+			break;
+		case HRR_UP_LP_BOX:
+			put_dims(b, dims[boxes < 1 ? boxes : 1]);
 			boxes++;
-			PUT(b, "[");
-			put_dec(b, d[0]);
-			PUT(b, ",");
-			put_dec(b, d[1]);
-			PUT(b, ",");
-			put_dec(b, d[2]);
-			PUT(b, "]");
+			break;
+		case HRR_UP_LP_NONE:
+			break;
 		}
 	}
 	return 0;
@@ -230,8 +250,10 @@ int hrr_put_launch(struct hrr_convert *c, const struct prog *p, const struct hrr
 
 	if (hrr_launch_read(ev, c->f.version, &l, ret_why) < 0)
 		return 1;
-	if (hrr_buf_adds(b, ",\"args\":{") < 0 || put_launch_args(c, p, &l) < 0 ||
-	    hrr_buf_addc(b, '}') < 0)
+	if (room(b, 32) < 0)
+		return -ENOMEM;
+	PUT(b, ",\"args\":{");
+	if (put_launch_args(c, p, &l) < 0 || hrr_buf_addc(b, '}') < 0)
 		return -ENOMEM;
 	if (l.n_snapshots > 0 && (rc = put_snapshots(c, ev, &l, diag)) < 0)
 		return rc;

@@ -7,8 +7,11 @@
 #include "formats/hrr/convert.h"
 #include "formats/hrr/manifest.h"
 #include "formats/hrrr/hrrr.h"
+#include "lib/base/digits.h"
 #include "lib/base/json.h"
 #include "lib/base/range.h"
+
+#define KEY_ROOM 16u /* see put_key_text */
 
 /* How a parameter of a call is written, worked out once per call and version. */
 enum op_code {
@@ -21,6 +24,13 @@ enum op_code {
 	OP_ENUM,
 	OP_DIM3,
 	OP_SLOW /* whatever needs a second look */
+};
+
+/* A parameter that a launch record keeps: see hrr_launch_param. */
+struct launch_op {
+	uint8_t what, key_len;
+	const char *key; /* "name": with quotes and colon */
+	const struct hrr_struct *st;
 };
 
 struct op {
@@ -48,18 +58,22 @@ struct prog {
 	bool fixed; /* l is known */
 	uint8_t n_ops, shape;
 	struct op ops[HRR_LAYOUT_PARAMS];
-	char head[96]; /* ,"api":"hipMemcpy","args":{ */
+	struct launch_op *launch; /* owned, n_launch: of any call, also where l is not known */
+	uint8_t n_launch;
+	char head[96 + KEY_ROOM]; /* ,"api":"hipMemcpy" */
 	uint8_t head_len;
 	uint16_t hash, d2h, co;			      /* offsets, 0: none */
 	int8_t dst, src, bytes, kind, stream, symbol; /* parameters, -1: none */
 	int8_t made, made_size, gone;		      /* device memory comes, goes */
-	char keys[HRR_LAYOUT_PARAMS * 48];
+	char keys[HRR_LAYOUT_PARAMS * 48 + KEY_ROOM];
 };
 
 /* A kernel of a code object: where its explicit arguments lie. */
 struct known_kernel {
 	struct hrr_fnv object;
 	char *name; /* owned, with its length */
+	char *text; /* owned: ,"kernel":{"name":…,"object":… once that was written; or NULL */
+	size_t text_len;
 	uint32_t name_len, n;
 	bool exact;	   /* from the code object, not from the sizes */
 	uint32_t *offsets; /* owned */
@@ -143,25 +157,23 @@ static inline void put_raw(struct hrr_buf *b, const char *s, size_t n)
 	b->len += n;
 }
 #define PUT(b, s) put_raw((b), (s), sizeof(s) - 1)
+/* Short texts are copied so many bytes at a time, without a call: whoever owns one has as many
+ * more behind it, and whoever takes one made room for them. */
+static inline void put_key_text(struct hrr_buf *b, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i += KEY_ROOM)
+		memcpy(b->data + b->len + i, s + i, KEY_ROOM);
+	b->len += n;
+}
 static inline void put_dec(struct hrr_buf *b, uint64_t v)
 {
-	char t[20], *p = t + sizeof t;
-
-	do
-		*--p = (char)('0' + v % 10);
-	while ((v /= 10) != 0);
-	put_raw(b, p, (size_t)(t + sizeof t - p));
+	b->len += hrr_dec_put(b->data + b->len, v);
 }
 static inline void put_hex(struct hrr_buf *b, uint64_t v)
 {
-	char t[18], *p = t + sizeof t;
-
-	*--p = '"';
-	do
-		*--p = "0123456789abcdef"[v & 15];
-	while ((v >>= 4) != 0);
-	PUT(b, "\"0x");
-	put_raw(b, p, (size_t)(t + sizeof t - p));
+	b->data[b->len++] = '"';
+	b->len += hrr_addr_put(b->data + b->len, v);
+	b->data[b->len++] = '"';
 }
 /* A number, as hex digits from 2^53 on. */
 static inline void put_num(struct hrr_buf *b, uint64_t v)
@@ -208,6 +220,8 @@ int hrr_put_regions_until(struct hrr_convert *c, uint64_t t);
 int hrr_put_call(struct hrr_convert *c, const struct hrr_event *ev, struct hrr_diag *diag);
 
 struct prog *hrr_prog(struct hrr_convert *c, enum hrr_api api); /* NULL: out of memory */
+bool hrr_is_address(unsigned kind);				/* of a parameter's */
+bool hrr_is_stream(const struct hrr_param *x);
 /* Writes the members of args. What has no place there goes to c->words and c->extra. */
 int hrr_put_args(struct hrr_convert *c, const struct prog *p, const struct hrr_event *ev);
 int hrr_put_enum(struct hrr_convert *c, struct hrr_buf *b, const struct hrr_enum *en, int64_t v);
@@ -235,8 +249,10 @@ int hrr_put_blob(struct hrr_convert *c, struct hrr_buf *b, struct hrr_fnv name,
 int hrr_track(struct hrr_convert *c, const struct prog *p, const struct hrr_event *ev);
 void hrr_track_release(struct hrr_convert *c);
 void hrr_note(struct hrr_convert *c, const char *fmt, ...) HRR_PRINTF(2, 3);
-const struct known_kernel *hrr_known_kernel(struct hrr_convert *c, struct hrr_fnv object,
-					    const char *name, uint32_t len);
+/* The kernel, valid until the next is asked for; where it is exact the offsets are the code
+ * object's. NULL: out of memory. */
+struct known_kernel *hrr_known_kernel(struct hrr_convert *c, struct hrr_fnv object,
+				      const char *name, uint32_t len);
 void hrr_kernels_release(struct hrr_convert *c);
 
 #endif

@@ -49,12 +49,10 @@ void hrr_events_close(struct hrr_events *e)
 	free(e);
 }
 
-/* n bytes at off, or NULL: *ret_have says how many there are (errno set on trouble). */
-static const unsigned char *bytes_at(struct hrr_events *e, uint64_t off, size_t n, size_t *ret_have)
+/* Moves the window to off. */
+static const unsigned char *read_at(struct hrr_events *e, uint64_t off, size_t n, size_t *ret_have)
 {
 	errno = 0;
-	if (off >= e->at && off - e->at <= e->have && e->have - (size_t)(off - e->at) >= n)
-		return e->win + (off - e->at);
 	size_t want = n > WINDOW ? n : WINDOW;
 	if (want > e->cap || (e->cap > WINDOW && want == WINDOW)) {
 		/* One long record must not keep its memory for ever. */
@@ -83,6 +81,15 @@ static const unsigned char *bytes_at(struct hrr_events *e, uint64_t off, size_t 
 	}
 	*ret_have = e->have < n ? e->have : n;
 	return e->have >= n ? e->win : NULL;
+}
+
+/* n bytes at off, or NULL: *ret_have says how many there are (errno set on trouble). */
+static inline const unsigned char *bytes_at(struct hrr_events *e, uint64_t off, size_t n,
+					    size_t *ret_have)
+{
+	if (off >= e->at && off - e->at <= e->have && e->have - (size_t)(off - e->at) >= n)
+		return e->win + (off - e->at);
+	return read_at(e, off, n, ret_have);
 }
 
 static uint32_t record_length(const struct hrr_events *e, const unsigned char *p)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/digits.h"
+
 void hrr_buf_release(struct hrr_buf *b)
 {
 	free(b->data);
@@ -75,26 +77,18 @@ int hrr_buf_addf(struct hrr_buf *b, const char *fmt, ...)
 
 int hrr_buf_addu(struct hrr_buf *b, uint64_t v)
 {
-	char t[20];
-	size_t i = sizeof t;
-
-	do
-		t[--i] = (char)('0' + v % 10);
-	while ((v /= 10) != 0);
-	return hrr_buf_add(b, t + i, sizeof t - i);
+	if (hrr_buf_reserve(b, HRR_DEC_ROOM) < 0)
+		return -ENOMEM;
+	b->len += hrr_dec_put(b->data + b->len, v);
+	return 0;
 }
 
 int hrr_buf_addx(struct hrr_buf *b, uint64_t v)
 {
-	char t[18];
-	size_t i = sizeof t;
-
-	do
-		t[--i] = "0123456789abcdef"[v & 15];
-	while ((v >>= 4) != 0);
-	t[--i] = 'x';
-	t[--i] = '0';
-	return hrr_buf_add(b, t + i, sizeof t - i);
+	if (hrr_buf_reserve(b, HRR_ADDR_ROOM) < 0)
+		return -ENOMEM;
+	b->len += hrr_addr_put(b->data + b->len, v);
+	return 0;
 }
 
 char *hrr_buf_str(struct hrr_buf *b)

@@ -8,6 +8,8 @@
 #include <xxhash.h>
 #endif
 
+#include "lib/base/digits.h"
+
 _Static_assert(sizeof(struct hrr_id) == sizeof(XXH128_canonical_t), "an id is a canonical hash");
 
 static struct hrr_id canonical(XXH128_hash_t hash)
@@ -27,15 +29,9 @@ struct hrr_id hrr_id_of(const void *data, size_t len)
 
 void hrr_id_text(const struct hrr_id *id, char *text)
 {
-	static const char hex[] = "0123456789abcdef";
-
 	memcpy(text, "xxh128:", 7);
-	text += 7;
-	for (size_t i = 0; i < sizeof id->b; i++) {
-		*text++ = hex[id->b[i] >> 4];
-		*text++ = hex[id->b[i] & 15];
-	}
-	*text = '\0';
+	hrr_hex_put(text + 7, id->b, sizeof id->b);
+	text[HRR_ID_TEXT] = '\0';
 }
 
 /* Value of a lower-case hex digit, or -1. */

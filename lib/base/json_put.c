@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/base/digits.h"
 #include "lib/base/json.h"
 #include "lib/base/utf8.h"
 
@@ -8,34 +9,25 @@ static const char digits[] = "0123456789abcdef";
 
 int hrr_json_put_hex(struct hrr_buf *b, const void *data, size_t len)
 {
-	const unsigned char *s = data;
-
 	if (len > SIZE_MAX / 4 || hrr_buf_reserve(b, 2 * len + 2) < 0)
 		return -ENOMEM;
 	char *out = b->data + b->len;
-	*out++ = '"';
-	for (size_t i = 0; i < len; i++) {
-		*out++ = digits[s[i] >> 4];
-		*out++ = digits[s[i] & 15];
-	}
-	*out = '"';
+	out[0] = '"';
+	hrr_hex_put(out + 1, data, len);
+	out[2 * len + 1] = '"';
 	b->len += 2 * len + 2;
 	return 0;
 }
 
 int hrr_json_put_addr(struct hrr_buf *b, uint64_t v)
 {
-	char t[20];
-	size_t i = sizeof t;
-
-	t[--i] = '"';
-	do
-		t[--i] = digits[v & 15];
-	while ((v >>= 4) != 0);
-	t[--i] = 'x';
-	t[--i] = '0';
-	t[--i] = '"';
-	return hrr_buf_add(b, t + i, sizeof t - i);
+	if (hrr_buf_reserve(b, HRR_ADDR_ROOM + 2) < 0)
+		return -ENOMEM;
+	char *out = b->data + b->len;
+	size_t n = hrr_addr_put(out + 1, v);
+	out[0] = out[n + 1] = '"';
+	b->len += n + 2;
+	return 0;
 }
 
 int hrr_json_put_str(struct hrr_buf *b, const char *s, size_t len)
