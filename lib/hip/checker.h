@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/type.h"
+
 /*
  * What a run time that checks memory tells those who drive it, as plain data: the CPU run
  * time fills it in, replay and programs read it. How to get it: lib/emu/runtime/emu.h.
@@ -19,6 +21,20 @@
 struct hrr_emu_approx {
 	const char *mnemonic; /* static */
 	uint64_t count;	      /* wave-instructions */
+};
+
+/* What an instruction's error is measured by. */
+enum hrr_emu_error_of {
+	HRR_EMU_OF_RESULT, /* the result itself */
+	HRR_EMU_OF_ONE,	   /* 1, as results lie within [-1, 1] */
+	HRR_EMU_OF_TERMS   /* the sum of what is added, signs left out */
+};
+
+/* How far from the exact result an instruction's may lie on hardware: bound times what it is of. */
+struct hrr_emu_error {
+	double bound;
+	uint32_t of;   /* enum hrr_emu_error_of */
+	uint32_t type; /* enum hrr_type of the result */
 };
 
 /*
@@ -38,6 +54,7 @@ struct hrr_emu_stats {
 	uint64_t not_supported; /* calls answered hipErrorNotSupported */
 	uint32_t n_approx;
 	struct hrr_emu_approx approx[HRR_EMU_MAX_APPROX];
+	struct hrr_emu_error error[HRR_EMU_MAX_APPROX]; /* of approx[i] */
 };
 
 /* The call that work came from, as whoever drives the run time said (hrr_emu_origin). */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/replay/approx.h"
 #include "lib/replay/engine.h"
 #include "lib/replay/tolerance.h"
 
@@ -194,8 +195,11 @@ static int compare(struct hrr_replay *r, const struct output *out, struct hrr_ou
 	if (rule != NULL && hrr_rule_apply(rule, blob->data, flat, out->size, o))
 		o->kind = HRR_TOLERATED;
 	if (o->kind == HRR_DIFFERS) {
+		struct hrr_emu_stats stats = {.size = sizeof stats};
 		o->approximate =
-		    hrr_approximate(r) && hrr_approximately(blob->data, flat, out->size);
+		    r->emu_report != NULL && r->emu_report(&stats) == 0 &&
+		    hrr_approximately(&stats, rule != NULL ? rule->type : HRR_TYPE_NONE, blob->data,
+				      flat, out->size);
 		return say_differs(r, o, rule);
 	}
 	hrr_report(r, o);

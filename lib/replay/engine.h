@@ -625,14 +625,6 @@ void hrr_memcheck_tell(struct hrr_replay *r);
 bool hrr_memcheck_dead(struct hrr_replay *r, uint64_t addr);
 /* Tells of launches that were less than exact, as the record in hand brought them about. */
 void hrr_fidelity_tell(struct hrr_replay *r, const struct hrr_record *rec);
-/* Whether approximate instructions were used so far; false where the run time does not tell. */
-bool hrr_approximate(struct hrr_replay *r);
-/*
- * Whether all 32-bit floats that differ are within a relative 2^-16: no further than a chain of
- * approximate instructions may take them.
- */
-bool hrr_approximately(const unsigned char *a, const unsigned char *b, uint64_t size);
-
 /* check.c */
 int hrr_output(struct hrr_replay *r, const struct hrr_record *rec);
 /* Name of a call by its seq, while it is remembered; NULL. */

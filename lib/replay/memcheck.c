@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -424,28 +423,4 @@ void hrr_fidelity_tell(struct hrr_replay *r, const struct hrr_record *rec)
 		f.kernel = name;
 	}
 	r->opt.fidelity(r->opt.self, &f);
-}
-
-bool hrr_approximate(struct hrr_replay *r)
-{
-	struct hrr_emu_stats s = {.size = sizeof s};
-
-	return r->emu_report != NULL && r->emu_report(&s) == 0 && s.n_approx != 0;
-}
-
-bool hrr_approximately(const unsigned char *a, const unsigned char *b, uint64_t size)
-{
-	if (size % sizeof(float) != 0)
-		return false;
-	for (uint64_t i = 0; i < size; i += sizeof(float)) {
-		float x, y;
-		memcpy(&x, a + i, sizeof x);
-		memcpy(&y, b + i, sizeof y);
-		if (memcmp(&x, &y, sizeof x) == 0)
-			continue;
-		if (!isfinite(x) || !isfinite(y) ||
-		    fabs((double)x - y) > 0x1p-16 * fmax(fabs((double)x), fabs((double)y)))
-			return false;
-	}
-	return true;
 }

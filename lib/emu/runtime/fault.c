@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/emu/isa/approx.h"
 #include "lib/emu/runtime/describe.h"
 #include "lib/emu/runtime/emu.h"
 #include "lib/emu/runtime/range.h"
@@ -166,6 +167,7 @@ static void add_approx(const struct isa_approx *a)
 		}
 	if (stats.n_approx < HRR_EMU_MAX_APPROX) {
 		stats.approx[stats.n_approx].mnemonic = a->mnemonic;
+		(void)isa_approx_error(a->mnemonic, &stats.error[stats.n_approx]);
 		stats.approx[stats.n_approx++].count = a->count;
 	}
 }
