@@ -673,6 +673,49 @@ recorded() { # APP [ARG...]: records it, checks that it and its stream are well
 	events a.hrr | jq -c 'select(.kernel)|.kernel.args[]|select(.size > 8)|.ptr' | grep -q '[1-9]'
 }
 
+@test "capture: launches on several devices, each with its kernel" {
+	need_emu
+	need_apps multidev
+	export HRR_EMU_DEVICES=2
+	hrr-capture -q -d emu -o a.hrr -- "$APPS/multidev"
+	[ "$(events a.hrr | jq -c 'select(.kernels and .ret==null)|[.api,(.args.launchParamsList|length),(.kernels|map([.name,.grid[0],.block[0],(.args|length)]))]')" = \
+'["hipExtLaunchMultiKernelMultiDevice",2,[["_Z5scalePfPKffi",4,256,4],["_Z5scalePfPKffi",2,512,4]]]
+["hipExtLaunchMultiKernelMultiDevice",2,[["_Z5scalePfPKffi",4,256,4],["_Z5shiftPff",4,256,2]]]
+["hipLaunchCooperativeKernelMultiDevice",2,[["_Z6gatherPfPKfS_",4,256,3],["_Z6gatherPfPKfS_",4,256,3]]]' ]
+	# The calls that failed are there too, and a list that is none.
+	[ "$(events a.hrr | jq -c 'select(.api|tostring|test("MultiDevice"))|.ret' | tr '\n' ' ')" = \
+		'null null null "hipErrorInvalidDevice" "hipErrorInvalidHandle" "hipErrorInvalidValue" ' ]
+	[ "$(events a.hrr | tail -1 | jq -c '[.end,.lost,.notRecorded]')" = '["complete",0,{}]' ]
+	# Every program sees each of the launches.
+	[ "$(hrr-cat -c -e kernel=_Z5shift* a.hrr)" = 1 ]
+	local s
+	s=$(events a.hrr | jq -r 'select(.kernels).args.launchParamsList[1].stream' | head -1)
+	[ "$(hrr-cat -c -e "@launch and stream=$s" a.hrr)" = 3 ]
+	hrr-cat --text a.hrr | grep -q '_Z5scalePfPKffi grid=\[4,1,1\] block=\[256,1,1\] lds=0  _Z5shiftPff grid'
+	hrr-cat --csv a.hrr | grep -q ',_Z5scalePfPKffi;_Z5shiftPff,"\[4,1,1\];\[4,1,1\]","\[256,1,1\];\[256,1,1\]",'
+	[ "$(hrr-cat --timeline a.hrr | jq '[.traceEvents[]|select(.cat=="kernel")]|group_by(.tid)|map(length)' -c)" = '[1,6,3]' ]
+	hrr-cat --info a.hrr | grep -q '3.*_Z5scalePfPKffi'
+	# What one of them wrote is made by the call, and what it is made of comes with it.
+	hrr-cat -q --slice '@copy and dir=d2h' -o s.hrr a.hrr
+	run_sep hrr-play -d emu s.hrr
+	status_is 0
+	err_has "Verdict : no difference found: 6 outputs compared, all exact"
+	# An upstream archive has a launch for each.
+	hrr-cat -q --format hrr8 -o u.hrr a.hrr 2>/dev/null
+	run_sep hrr-play -d emu u.hrr
+	status_is 0
+	err_has "Launches : 6"
+	hrr-capture -q -d emu -o b.hrr -- "$APPS/multidev" 2
+	run_sep hrr-diff a.hrr b.hrr
+	status_is 1
+	# One argument of one launch.
+	hrr-cat -q -o c.hrr a.hrr
+	sed -i 's/"hex":"0000a040"/"hex":"0000b040"/' c.hrr/pid-*/events.jsonl
+	run_sep hrr-diff a.hrr c.hrr
+	status_is 1
+	out_has 'kernels[1].args[1]'
+}
+
 @test "capture: a module's image, and launches by params and by extra" {
 	recorded modlaunch
 	[ "$(events a.hrr | jq -r 'select(.api|startswith("hipModuleLoad")?).blobs.image' | sort -u | grep -c xxh128)" -ge 1 ]

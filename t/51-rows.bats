@@ -37,6 +37,13 @@ late() {
 	err_has "argument config.attrs: 2 elements, but 3 are needed"
 }
 
+@test "rows: launches on several devices by function handles" {
+	export HRR_EMU_DEVICES=2
+	late multi
+	[[ $calls == *hipModuleLaunchCooperativeKernelMultiDevice* ]]
+	[ "$(events | jq -c 'select(.kernels)|[.kernels[].name]')" = '["scale","scale"]' ]
+}
+
 @test "rows: launches in clusters are refused by name" {
 	late launch
 	sed -i 's/hipLaunchAttributePriority","val":"01/hipLaunchAttributeClusterDimension","val":"02/' a.hrr/pid-*/events.jsonl

@@ -73,6 +73,36 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 	matched 1
 }
 
+@test "hrr-play: launches on two devices with one call" {
+	need_emu
+	export HRR_EMU_DEVICES=2
+	record multidev
+	play run.hrr
+	matched 6
+	err_has 'Launches : 6'
+	# Work put off to the last moment, and launches waited for one by one.
+	HRR_EMU_SCHED=late play --sync-after-launch run.hrr
+	matched 6
+	play --hash-launches one run.hrr
+	[ "$(grep -c '"kernels"' one)" = 3 ]
+	# Whatever the archive says of them.
+	hrr-cat -q -o less.hrr run.hrr
+	sed -i 's/"numDevices":2,"flags":0/"numDevices":3,"flags":0/' less.hrr/pid-*/events.jsonl
+	play less.hrr
+	status_is 1
+	err_has 'hipExtLaunchMultiKernelMultiDevice: its list of 3 launches was not recorded'
+	hrr-cat -q -o none.hrr run.hrr
+	sed -i 's/"kernels":\[.*\]}$/"kernels":[{},{}]}/' none.hrr/pid-*/events.jsonl
+	play none.hrr
+	status_is 1
+	err_has 'hipExtLaunchMultiKernelMultiDevice: "kernel": name is missing'
+	hrr-cat -q -o one.hrr run.hrr
+	sed -i 's/"kernels":\[\({.*]}\),{"name.*$/"kernels":[\1]}/' one.hrr/pid-*/events.jsonl
+	play one.hrr
+	status_is 1
+	err_has 'launch 1 of a list of 2: its kernel was not recorded'
+}
+
 @test "hrr-play: contexts of two threads on two devices" {
 	need_emu
 	export HRR_EMU_DEVICES=2

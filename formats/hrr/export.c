@@ -412,15 +412,34 @@ static int track(struct out_process *p, const struct hrr_record *rec, enum hrr_a
 	}
 }
 
-/* The bytes of a fat binary come to light with its first kernel or symbol. */
+/* What describes the n-th launch of a call: its arguments, or an element of the list among them. */
+static int described(const struct hrr_record *rec, unsigned n)
+{
+	const struct hrr_json *j = &rec->json;
+
+	if (rec->kernel < 0 || j->nodes[rec->kernel].type == HRR_JSON_OBJECT)
+		return rec->args;
+	for (int i = hrr_json_first(j, rec->args); i >= 0; i = hrr_json_next(j, rec->args, i)) {
+		if (j->nodes[i + 1].type != HRR_JSON_ARRAY)
+			continue;
+		int e = hrr_json_first(j, i + 1);
+		for (; e >= 0 && n > 0; n--)
+			e = hrr_json_next(j, i + 1, e);
+		return e;
+	}
+	return -1;
+}
+
+/* The bytes of a fat binary come to light with its first kernel or symbol. kernel: which, or -1. */
 static int reveal(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
-		  struct hrr_diag *diag)
+		  int kernel, unsigned nth, struct hrr_diag *diag)
 {
 	static const char *const names[] = {"function_address", "f", "symbol", "func"};
 	const struct hrr_json *j = &rec->json;
-	int object = rec->kernel >= 0	? hrr_json_get(j, rec->kernel, "object")
+	int object = kernel >= 0	? hrr_json_get(j, kernel, "object")
 		     : rec->symbol >= 0 ? hrr_json_get(j, rec->symbol, "object")
 					: -1;
+	int in = described(rec, nth);
 	unsigned char bytes[24];
 	struct hrr_fnv h;
 	uint64_t size;
@@ -428,7 +447,9 @@ static int reveal(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_re
 	if (object < 0)
 		return 0;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const struct hrr_range *r = hrr_ranges_at(p->stubs, arg(rec, names[i]));
+		uint64_t stub = 0;
+		(void)hrr_json_addr(j, hrr_json_get(j, in, names[i]), &stub);
+		const struct hrr_range *r = hrr_ranges_at(p->stubs, stub);
 		struct fatbin *f = r != NULL ? r->value : NULL;
 		if (f == NULL || f->known)
 			continue;
@@ -444,11 +465,12 @@ static int reveal(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_re
 	return 0;
 }
 
+/* One of the launches a call makes: there each is a call. */
 static int launch(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
-		  enum hrr_api api, struct hrr_diag *diag)
+		  int kernel, unsigned n, enum hrr_api api, struct hrr_diag *diag)
 {
 	enum hrr_api as = hrr_wire_row(api)->launch ? api : HRR_API_hipModuleLaunchKernel;
-	int rc = hrr_out_launch(x, p, rec, diag);
+	int rc = hrr_out_launch(x, p, rec, kernel, n, diag);
 
 	if (rc == 1) { /* as upstream: dropped, and the archive is not complete */
 		hrr_lost(x, "%s: a launch with a name or an argument of more than 65535 bytes",
@@ -458,10 +480,10 @@ static int launch(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_re
 	}
 	if (rc < 0)
 		return rc;
-	if (arg(rec, "function_address") != 0 || arg(rec, "f") != 0)
+	if (hrr_api_launches(api) >= 0 || arg(rec, "function_address") != 0 || arg(rec, "f") != 0)
 		hrr_lost(x, "%s: which function or stub named the kernel", hrr_api_table[api].name);
 	const struct hrr_api_row *row = &hrr_api_table[api];
-	for (int i = 0; i < row->n_params; i++)
+	for (int i = hrr_api_launches(api) + 1; i < row->n_params; i++)
 		if (hrr_launch_param(&row->params[i]) == HRR_UP_LP_NONE &&
 		    strcmp(row->params[i].name, "f") != 0 &&
 		    strcmp(row->params[i].name, "function_address") != 0)
@@ -470,7 +492,7 @@ static int launch(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_re
 		hrr_lost(x, "%s: that it was not hipModuleLaunchKernel", hrr_api_table[api].name);
 	rc = hrr_out_event(x, p, rec, (unsigned)hrr_wire_id(EXPORT_VERSION, p->base, as),
 			   (unsigned char *)x->rec.data, x->rec.len, NULL, diag);
-	return rc < 0 ? rc : reveal(x, p, rec, diag);
+	return rc < 0 ? rc : reveal(x, p, rec, kernel, n, diag);
 }
 
 /* The return value; 1: the call is not held. */
@@ -538,7 +560,11 @@ static int call(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_reco
 			hrr_lost(x, "%s: a call that failed or never returned", row->name);
 			return 0;
 		}
-		return launch(x, p, rec, api, diag);
+		rc = 0;
+		unsigned n = 0;
+		for (int k = -1; rc >= 0 && (k = hrr_kernel_next(j, rec->kernel, k)) >= 0;)
+			rc = launch(x, p, rec, k, n++, api, diag);
+		return rc;
 	}
 	id = hrr_wire_id(EXPORT_VERSION, p->base, api);
 	if (id < 0 || hrr_layout_of(api, EXPORT_VERSION, &l) < 0 ||
@@ -578,7 +604,7 @@ static int call(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_reco
 	if (later != 0 && wait_for(p, rec->seq, offset + later) < 0)
 		return -ENOMEM;
 	rc = track(p, rec, api, &l, offset, data);
-	return rc < 0 ? rc : reveal(x, p, rec, diag);
+	return rc < 0 ? rc : reveal(x, p, rec, rec->kernel, 0, diag);
 }
 
 static int end(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec)

@@ -79,21 +79,21 @@ static int put_arg(struct hrr_hrr8 *x, const struct hrr_json *j, int arg)
 
 /* name_len, name, code object. */
 static int put_name(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
-		    struct hrr_diag *diag)
+		    int kernel, struct hrr_diag *diag)
 {
 	const struct hrr_json *j = &rec->json;
 	struct hrr_buf *b = &x->rec;
 	struct hrr_fnv object;
 	uint64_t size;
-	int name = hrr_json_get(j, rec->kernel, "name");
+	int name = hrr_json_get(j, kernel, "name");
 
 	x->tmp.len = 0;
 	if (name < 0 || hrr_json_str(j, name, &x->tmp) < 0 || x->tmp.len > 65535)
 		return 1;
 	if (put(b, x->tmp.len, 2) < 0 || hrr_buf_add(b, x->tmp.data, x->tmp.len) < 0)
 		return -ENOMEM;
-	int rc = hrr_out_blob_node(x, p, rec, hrr_json_get(j, rec->kernel, "object"), false,
-				   &object, &size, diag);
+	int rc = hrr_out_blob_node(x, p, rec, hrr_json_get(j, kernel, "object"), false, &object,
+				   &size, diag);
 	return rc < 0 ? rc : put_hash(b, object);
 }
 
@@ -179,48 +179,33 @@ static int put_snapshots(struct hrr_hrr8 *x, struct out_process *p, const struct
 	return 0;
 }
 
-static uint64_t stream_of(const struct hrr_record *rec)
-{
-	static const char *const names[] = {"stream", "hStream"};
-	const struct hrr_json *j = &rec->json;
-	int config = hrr_json_get(j, rec->args, "config");
-	int object = config >= 0 && j->nodes[config].type == HRR_JSON_OBJECT ? config : rec->args;
-
-	for (int i = 0; i < 2; i++) {
-		int n = hrr_json_get(j, object, names[i]);
-		if (n >= 0)
-			return num(j, n);
-	}
-	return 0;
-}
-
 int hrr_out_launch(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
-		   struct hrr_diag *diag)
+		   int kernel, unsigned n, struct hrr_diag *diag)
 {
 	const struct hrr_json *j = &rec->json;
 	struct hrr_buf *b = &x->rec;
-	uint32_t n_args, n_snapshots;
-	int rc;
+	uint32_t n_args, n_snapshots = 0;
+	int rc, stream = hrr_launch_stream(j, rec->args, n);
 
 	b->len = 0;
 	for (int i = 0; i < 4; i++)
 		if (put(b, 0, 8) < 0)
 			return -ENOMEM;
-	if (put(b, stream_of(rec), 8) < 0)
+	if (put(b, stream >= 0 ? num(j, stream) : 0, 8) < 0)
 		return -ENOMEM;
-	rc = put_name(x, p, rec, diag);
+	rc = put_name(x, p, rec, kernel, diag);
 	if (rc != 0)
 		return rc;
-	if (put_box(b, j, rec->kernel, "grid") < 0 || put_box(b, j, rec->kernel, "block") < 0 ||
-	    put(b, num(j, hrr_json_get(j, rec->kernel, "lds")), 4) < 0)
+	if (put_box(b, j, kernel, "grid") < 0 || put_box(b, j, kernel, "block") < 0 ||
+	    put(b, num(j, hrr_json_get(j, kernel, "lds")), 4) < 0)
 		return -ENOMEM;
 	size_t counts = b->len;
 	if (put(b, 0, 4) < 0)
 		return -ENOMEM;
-	rc = put_args(x, j, rec->kernel, &n_args);
+	rc = put_args(x, j, kernel, &n_args);
 	if (rc == 0)
 		rc = put_attrs(x, j);
-	if (rc == 0)
+	if (rc == 0 && n == 0) /* of several launches the first brings them all */
 		rc = put_snapshots(x, p, rec, &n_snapshots, diag);
 	if (rc != 0)
 		return rc;
@@ -238,7 +223,7 @@ int hrr_out_node(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_rec
 
 	if (rec->kernel < 0)
 		return put(b, 0, 8) < 0 || put(b, 0, 8) < 0 || put(b, 0, 4) < 0 ? -ENOMEM : 0;
-	rc = put_name(x, p, rec, diag);
+	rc = put_name(x, p, rec, rec->kernel, diag);
 	if (rc != 0)
 		return rc;
 	size_t count = b->len;

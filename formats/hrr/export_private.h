@@ -110,9 +110,10 @@ int hrr_out_args(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_rec
 		 struct hrr_diag *diag);
 int hrr_out_struct(struct out_process *p, const struct hrr_json *j, int node,
 		   const struct hrr_struct *st, unsigned char *data);
-/* Appends launch record or node tail to x->rec. 1: cannot be held (told). */
+/* Appends a launch record (of the n-th kernel of a call) or node tail to x->rec. 1: cannot be held
+ * (told). */
 int hrr_out_launch(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
-		   struct hrr_diag *diag);
+		   int kernel, unsigned n, struct hrr_diag *diag);
 int hrr_out_node(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		 struct hrr_diag *diag);
 /* Reads a string of hex digits of at most max bytes into b (appended). */

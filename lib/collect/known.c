@@ -75,7 +75,7 @@ void learn_kernel(struct process *p, const struct hrr_rec *r)
 	if (x->args == NULL)
 		return;
 	memcpy(x->args, at, k->n_args * sizeof *x->args);
-	hrr_buf_adds(&x->head, ",\"kernel\":{\"name\":");
+	hrr_buf_adds(&x->head, "{\"name\":");
 	hrr_json_put_str(&x->head, (const char *)at + k->n_args * sizeof *x->args, k->name_len);
 	if (k->object != 0 && k->object < p->n_objects && p->objects[k->object].known) {
 		hrr_id_text(&p->objects[k->object].id, id);

@@ -143,16 +143,20 @@ static void put_triple(struct hrr_buf *b, const uint32_t *d)
 	hrr_buf_addc(b, ']');
 }
 
-static void put_kernel(struct process *p, struct hrr_buf *b, const struct hrr_att *a)
+/* False: the launch is recorded, what it launched is not known. */
+static bool launch_of(const struct process *p, const struct hrr_att *a, struct hrr_att_kernel *k)
 {
-	struct hrr_att_kernel k;
+	if (a->len < sizeof *k)
+		return false;
+	memcpy(k, att_data(a), sizeof *k);
+	return k->kernel != 0 && k->kernel < p->n_kernels && p->kernels[k->kernel].known;
+}
 
-	if (a->len < sizeof k)
-		return;
-	memcpy(&k, att_data(a), sizeof k);
+static void put_launch(struct process *p, struct hrr_buf *b, const struct hrr_att *a,
+		       const struct hrr_att_kernel *launch)
+{
+	const struct hrr_att_kernel k = *launch;
 	const unsigned char *v = att_data(a) + sizeof k;
-	if (k.kernel == 0 || k.kernel >= p->n_kernels || !p->kernels[k.kernel].known)
-		return; /* the launch is recorded, what it launched is not known */
 	const struct kernel *kn = &p->kernels[k.kernel];
 	hrr_buf_add(b, kn->head.data, kn->head.len);
 	LIT(b, ",\"grid\":");
@@ -182,6 +186,36 @@ static void put_kernel(struct process *p, struct hrr_buf *b, const struct hrr_at
 		hrr_buf_addc(b, '}');
 	}
 	LIT(b, "]}");
+}
+
+static void put_kernel(struct process *p, struct hrr_buf *b, const struct hrr_att *a)
+{
+	struct hrr_att_kernel k;
+
+	if (!launch_of(p, a, &k))
+		return;
+	LIT(b, ",\"kernel\":");
+	put_launch(p, b, a, &k);
+}
+
+/* Of a call that makes several: an empty object stands for one that is not known. */
+static void put_kernels(struct process *p, struct hrr_buf *b, const struct atts *x)
+{
+	struct hrr_att_kernel k;
+	bool first = true;
+
+	for (const struct hrr_att *a = x->first; a < x->end; a = att_next(a, x->end)) {
+		if (a->tag != HRR_A_KERNEL)
+			continue;
+		hrr_buf_adds(b, first ? ",\"kernels\":[" : ",");
+		first = false;
+		if (launch_of(p, a, &k))
+			put_launch(p, b, a, &k);
+		else
+			LIT(b, "{}");
+	}
+	if (!first)
+		hrr_buf_addc(b, ']');
 }
 
 static void put_symbol(struct process *p, struct hrr_buf *b, const struct hrr_att *a)
@@ -283,7 +317,9 @@ static void put_call(struct process *p, struct queue *q, const struct hrr_rec *r
 	if (x.src != NULL || x.image != NULL)
 		put_blobs(p, b, r, &x);
 	put_host(p, b, &x);
-	if (x.kernel != NULL)
+	if (x.kernel != NULL && hrr_api_launches(r->api) >= 0)
+		put_kernels(p, b, &x);
+	else if (x.kernel != NULL)
 		put_kernel(p, b, x.kernel);
 	if (x.symbol != NULL)
 		put_symbol(p, b, x.symbol);

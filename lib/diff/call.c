@@ -170,9 +170,10 @@ static bool one_of(const struct hrr_json *j, int key, const char *const *names)
 }
 
 /* Members of no meaning (they differ from run to run), or with facts of their own. */
-static const char *const handled[] = {
-    "seq",    "t",    "dur",  "tid",  "p",	"api",	"ret",	  "args", "dir",     "blobs",
-    "kernel", "host", "addr", "blob", "output", "node", "region", "base", "foreign", NULL};
+static const char *const handled[] = {"seq",  "t",	 "dur",	 "tid",	   "p",	     "api",
+				      "ret",  "args",	 "dir",	 "blobs",  "kernel", "kernels",
+				      "host", "addr",	 "blob", "output", "node",   "region",
+				      "base", "foreign", NULL};
 
 static void others(struct hrr_facts *f)
 {
@@ -295,7 +296,7 @@ static void order(struct hrr_diff_call *c, const struct hrr_facts *f)
 /* Hashes api, then the facts that say which call it is. */
 static void hashes(struct hrr_diff_call *c, const struct hrr_record *rec)
 {
-	static const char *const telling[] = {"ret", "dir", "kernel.name", "region", "seq", NULL};
+	static const char *const telling[] = {"ret", "dir", "region", "seq", NULL};
 	const char *name = rec->api ? rec->api : "-";
 	struct hrr_fact fact;
 	uint32_t ref = 0;
@@ -303,12 +304,17 @@ static void hashes(struct hrr_diff_call *c, const struct hrr_record *rec)
 	c->family = hash(name, rec->api ? rec->api_len : 1, (uint64_t)rec->kind);
 	c->content = hash(c->facts, c->len, c->family);
 	c->shape = c->family;
-	for (size_t at = 0; hrr_diff_call_fact(c, &at, &ref, &fact);)
+	for (size_t at = 0; hrr_diff_call_fact(c, &at, &ref, &fact);) {
+		size_t skip = hrr_path_kernel(fact.path, fact.path_len);
+		bool tells = skip > 0 && fact.path_len - skip == 4 &&
+			     memcmp(fact.path + skip, "name", 4) == 0;
 		for (int i = 0; telling[i]; i++)
-			if (fact.path_len == strlen(telling[i]) &&
-			    memcmp(fact.path, telling[i], fact.path_len) == 0)
-				c->shape =
-				    hash(fact.value, fact.value_len, c->shape * 31 + (uint64_t)i);
+			tells |= fact.path_len == strlen(telling[i]) &&
+				 memcmp(fact.path, telling[i], fact.path_len) == 0;
+		if (tells)
+			c->shape = hash(fact.value, fact.value_len,
+					hash(fact.path, fact.path_len, c->shape));
+	}
 }
 
 /* A line of hrr-play -r: what became of one call or output, or the verdict. */

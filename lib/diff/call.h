@@ -32,6 +32,9 @@ struct hrr_diff_ref {
 	uint64_t offset, value;
 };
 
+/* Bytes of a path in front of the member of a kernel: "kernel.", "kernels[1]."; 0: not of one. */
+size_t hrr_path_kernel(const char *path, size_t len);
+
 struct hrr_fact {
 	enum hrr_fact_kind kind;
 	const char *path, *value; /* borrowed from the call, not NUL-ended */

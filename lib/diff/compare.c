@@ -90,8 +90,10 @@ static bool same_value(struct hrr_diff *d, const struct hrr_fact *x, const struc
 /* An address found in a kernel's argument because an annotation covers it. */
 static bool found(struct hrr_diff *d, int side, const struct hrr_fact *f)
 {
-	return f->kind == HRR_FACT_REF && f->path_len > 12 &&
-	       memcmp(f->path, "kernel.args[", 12) == 0 && annotated(d, side, f->ref);
+	size_t skip = hrr_path_kernel(f->path, f->path_len);
+
+	return f->kind == HRR_FACT_REF && skip > 0 && f->path_len - skip > 5 &&
+	       memcmp(f->path + skip, "args[", 5) == 0 && annotated(d, side, f->ref);
 }
 
 /* Calls with equal facts: only what they refer to can differ. */

@@ -27,7 +27,7 @@ void hrr_facts_made(struct hrr_facts *f, uint8_t type, uint64_t value, uint64_t 
 /* args of a call; what it makes and releases is done. */
 void hrr_facts_args(struct hrr_facts *f);
 /* kernel of a launch. */
-void hrr_facts_kernel(struct hrr_facts *f, int kernel);
+void hrr_facts_kernel(struct hrr_facts *f, int kernel); /* or the list of them */
 /* A value of which nothing is known but its JSON. */
 void hrr_facts_any(struct hrr_facts *f, int node);
 

@@ -44,7 +44,8 @@ static void lift(struct hrr_facts *f, char *hex, size_t len, uint64_t at, bool d
 	f->s->path[base] = 0;
 }
 
-static void argument(struct hrr_facts *f, int arg, int n)
+/* of: "kernel", or "kernels[N]" of a call that launches several. */
+static void argument(struct hrr_facts *f, const char *of, int arg, int n)
 {
 	const struct hrr_json *j = &f->rec->json;
 	int hex = hrr_json_get(j, arg, "hex"), ptr = hrr_json_get(j, arg, "ptr"),
@@ -54,11 +55,11 @@ static void argument(struct hrr_facts *f, int arg, int n)
 	uint64_t at, where = 0;
 
 	if (!digits) {
-		snprintf(f->s->path, sizeof f->s->path, "kernel.args[%d]", n);
+		snprintf(f->s->path, sizeof f->s->path, "%s.args[%d]", of, n);
 		hrr_facts_any(f, arg);
 		return;
 	}
-	snprintf(f->s->path, sizeof f->s->path, "kernel.args[%d].offset", n);
+	snprintf(f->s->path, sizeof f->s->path, "%s.args[%d].offset", of, n);
 	if (offset >= 0) {
 		hrr_facts_node(f, HRR_FACT_TEXT, offset);
 		(void)hrr_json_u64(j, offset, &where);
@@ -71,7 +72,7 @@ static void argument(struct hrr_facts *f, int arg, int n)
 	}
 	char *copy = f->s->text.data + 1;
 
-	snprintf(f->s->path, sizeof f->s->path, "kernel.args[%d]", n);
+	snprintf(f->s->path, sizeof f->s->path, "%s.args[%d]", of, n);
 	for (int k = ptr < 0 ? -1 : hrr_json_first(j, ptr); k >= 0; k = hrr_json_next(j, ptr, k))
 		if (hrr_json_u64(j, k, &at) == 0)
 			lift(f, copy, len, at, true);
@@ -81,7 +82,7 @@ static void argument(struct hrr_facts *f, int arg, int n)
 	hrr_facts_add(f, HRR_FACT_HEX, f->s->text.data, f->s->text.len);
 }
 
-void hrr_facts_kernel(struct hrr_facts *f, int kernel)
+static void launch(struct hrr_facts *f, const char *of, int kernel)
 {
 	const struct hrr_json *j = &f->rec->json;
 
@@ -95,10 +96,39 @@ void hrr_facts_kernel(struct hrr_facts *f, int kernel)
 
 			for (int a = hrr_json_first(j, k + 1); a >= 0;
 			     a = hrr_json_next(j, k + 1, a))
-				argument(f, a, n++);
+				argument(f, of, a, n++);
 			continue;
 		}
-		snprintf(f->s->path, sizeof f->s->path, "kernel.%.*s", (int)key->len, name);
+		snprintf(f->s->path, sizeof f->s->path, "%s.%.*s", of, (int)key->len, name);
 		hrr_facts_node(f, HRR_FACT_TEXT, k + 1);
 	}
+}
+
+void hrr_facts_kernel(struct hrr_facts *f, int kernel)
+{
+	const struct hrr_json *j = &f->rec->json;
+	char of[32];
+	int n = 0;
+
+	if (j->nodes[kernel].type == HRR_JSON_OBJECT) {
+		launch(f, "kernel", kernel);
+		return;
+	}
+	for (int k = -1; (k = hrr_kernel_next(j, kernel, k)) >= 0;) {
+		snprintf(of, sizeof of, "kernels[%d]", n++);
+		launch(f, of, k);
+	}
+}
+
+size_t hrr_path_kernel(const char *path, size_t len)
+{
+	size_t n = 7;
+
+	if (len > n && memcmp(path, "kernel.", n) == 0)
+		return n;
+	if (len <= ++n || memcmp(path, "kernels[", n) != 0)
+		return 0;
+	while (n < len && path[n] >= '0' && path[n] <= '9')
+		n++;
+	return len - n > 2 && memcmp(path + n, "].", 2) == 0 ? n + 2 : 0;
 }

@@ -67,7 +67,9 @@ static bool has_prefix(const struct hrr_fact *f, const char *prefix)
 /* What a reader of one line does not need: places of arguments, bytes that are all address. */
 static bool noise(const struct hrr_fact *f)
 {
-	if (!has_prefix(f, "kernel.args["))
+	size_t skip = hrr_path_kernel(f->path, f->path_len);
+
+	if (skip == 0 || f->path_len - skip <= 5 || memcmp(f->path + skip, "args[", 5) != 0)
 		return false;
 	if (f->kind == HRR_FACT_HEX)
 		return strspn(f->value + 1, ".") == f->value_len - 2;

@@ -228,13 +228,13 @@ static void parameter(struct gather *g, int at, int node)
 			use(g, handle(g, p->handle, v), (g->row->alters >> at & 1) != 0);
 }
 
-static void kernel(struct gather *g)
+static void kernel(struct gather *g, int kernel)
 {
 	const struct hrr_json *j = &g->rec->json;
-	int args = hrr_json_get(j, g->rec->kernel, "args");
+	int args = hrr_json_get(j, kernel, "args");
 	struct hrr_buf bytes = {0};
 
-	use(g, variables(g, hrr_json_get(j, g->rec->kernel, "object")), true);
+	use(g, variables(g, hrr_json_get(j, kernel, "object")), true);
 	if (args < 0 || j->nodes[args].type != HRR_JSON_ARRAY)
 		return;
 	for (int a = hrr_json_first(j, args); a >= 0; a = hrr_json_next(j, args, a)) {
@@ -408,8 +408,8 @@ static void arguments(struct gather *g)
 			g->releasing = false;
 		}
 	}
-	if (rec->kernel >= 0)
-		kernel(g);
+	for (int k = -1; (k = hrr_kernel_next(j, rec->kernel, k)) >= 0;)
+		kernel(g, k);
 	if (rec->symbol >= 0) {
 		uint32_t object = variables(g, hrr_json_get(j, rec->symbol, "object"));
 		if (object != NOBODY)

@@ -160,6 +160,17 @@ extern const struct hrr_struct *const hrr_structs[]; /* ended by NULL */
 int hrr_api_find(const char *name, size_t len);
 /* Index of a parameter by name, or -1. */
 int hrr_api_param(enum hrr_api api, const char *name, size_t len);
+/* Of a call that makes several launches (on several devices): the parameter that lists them, or -1.
+ */
+static inline int hrr_api_launches(enum hrr_api api)
+{
+	const struct hrr_api_row *row = &hrr_api_table[api];
+
+	return row->cls == HRR_CLASS_LAUNCH && row->n_params > 0 &&
+		       row->params[0].kind == HRR_K_STRUCT && row->params[0].count >= 0
+		   ? 0
+		   : -1;
+}
 /* Enumerator's name for a value in a major (5..7), or NULL. The first name wins where two share a
  * value. */
 const char *hrr_enum_name(const struct hrr_enum *en, int major, int value);

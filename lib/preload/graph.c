@@ -456,7 +456,7 @@ void hrr_graph_att(struct hrr_call *c)
 	struct hrr_launch_args l;
 
 	if (is_kernel(c->api) && hrr_launch_describe(c->api, c->a, &l))
-		hrr_kernel_att(c, &l);
+		hrr_kernel_att(c, &l, 0);
 	else if (!is_launch(c->api) && hrr_copy_describe(c->api, c->a, &op) && !op.unknown)
 		c->dir = (uint8_t)hrr_copy_dir(&op);
 	if (!hrr_ok(c) && c->api != HRR_API_hipStreamEndCapture &&

@@ -107,6 +107,40 @@ bool hrr_launch_describe(enum hrr_api api, const uint64_t *a, struct hrr_launch_
 	return true;
 }
 
+bool hrr_launch_nth(enum hrr_api api, const uint64_t *a, unsigned n, struct hrr_launch_args *l)
+{
+	const void *list = (const void *)(uintptr_t)a[0];
+
+	if (hrr_api_launches(api) < 0)
+		return n == 0 && hrr_launch_describe(api, a, l);
+	*l = (struct hrr_launch_args){0};
+	if (n >= (uint32_t)a[1] || n >= HRR_LAUNCHES_MAX)
+		return false;
+	/* The call may yet fail, or has: nothing is known to be there. */
+	if (api == HRR_API_hipModuleLaunchCooperativeKernelMultiDevice) {
+		struct hipFunctionLaunchParams_t p;
+		if (!hrr_copy_in(&p, (const struct hipFunctionLaunchParams_t *)list + n, sizeof p))
+			return false;
+		dims(l->grid, p.gridDimX, p.gridDimY, p.gridDimZ);
+		dims(l->block, p.blockDimX, p.blockDimY, p.blockDimZ);
+		l->lds = p.sharedMemBytes;
+		l->stream = (uintptr_t)p.hStream;
+		l->stub = (uintptr_t)p.function;
+		l->params = (const uint64_t *)(const void *)p.kernelParams;
+		return true;
+	}
+	struct hipLaunchParams_t p;
+	if (!hrr_copy_in(&p, (const struct hipLaunchParams_t *)list + n, sizeof p))
+		return false;
+	memcpy(l->grid, &p.gridDim, sizeof l->grid);
+	memcpy(l->block, &p.blockDim, sizeof l->block);
+	l->lds = p.sharedMem;
+	l->stream = (uintptr_t)p.stream;
+	l->stub = (uintptr_t)p.func;
+	l->params = (const uint64_t *)(const void *)p.args;
+	return true;
+}
+
 /* HIP_LAUNCH_PARAM_BUFFER_POINTER 1, _BUFFER_SIZE 2, _END 3 (0 in old headers). */
 static bool extra_buffer(const uint64_t *extra, const void **ret, size_t *ret_size)
 {
@@ -157,7 +191,7 @@ size_t hrr_launch_bytes(const struct hrr_kernel_info *k, const struct hrr_launch
 	return n;
 }
 
-void hrr_kernel_att(struct hrr_call *c, const struct hrr_launch_args *l)
+void hrr_kernel_att(struct hrr_call *c, const struct hrr_launch_args *l, unsigned nth)
 {
 	struct hrr_kernel_info *k = hrr_kernel_of(c->t, l->stub);
 	struct hrr_att_kernel x = {.lds = l->lds};
@@ -170,7 +204,7 @@ void hrr_kernel_att(struct hrr_call *c, const struct hrr_launch_args *l)
 		if (n > c->t->size / 8)
 			n = 0; /* more than the API allows */
 	}
-	unsigned char *d = hrr_b_att(c->t, HRR_A_KERNEL, 0, sizeof x + n);
+	unsigned char *d = hrr_b_att(c->t, HRR_A_KERNEL, nth, sizeof x + n);
 	if (d == NULL)
 		return;
 	if (n != 0)
@@ -221,20 +255,24 @@ static void snapshot(void *self, struct hrr_host_range *h)
 	hrr_host_snapshot(self, h, h->base, h->size);
 }
 
+static void enter(struct hrr_call *c, const struct hrr_launch_args *l)
+{
+	/* Its records, when they are new, must be out before this call's own is begun. */
+	struct hrr_kernel_info *k = hrr_kernel_of(c->t, l->stub);
+	if (k == NULL || !hrr_host_wanted() || (hrr_n_captures != 0 && hrr_capturing(l->stream)))
+		return;
+	if ((hrr_proc->hub->options & HRR_OPT_HOST_ALL) == 0)
+		hrr_launch_hosts(k, l, snapshot, &c->snaps);
+	else if (c->snaps == NULL)
+		hrr_host_each(snapshot, &c->snaps);
+}
+
 void hrr_launch_enter(struct hrr_call *c)
 {
 	struct hrr_launch_args l;
 
-	if (!hrr_launch_describe(c->api, c->a, &l))
-		return;
-	/* Its records, when they are new, must be out before this call's own is begun. */
-	struct hrr_kernel_info *k = hrr_kernel_of(c->t, l.stub);
-	if (k == NULL || !hrr_host_wanted() || (hrr_n_captures != 0 && hrr_capturing(l.stream)))
-		return;
-	if ((hrr_proc->hub->options & HRR_OPT_HOST_ALL) != 0)
-		hrr_host_each(snapshot, &c->snaps);
-	else
-		hrr_launch_hosts(k, &l, snapshot, &c->snaps);
+	for (unsigned n = 0; hrr_launch_nth(c->api, c->a, n, &l); n++)
+		enter(c, &l);
 }
 
 struct writes {
@@ -250,32 +288,37 @@ static void may_write(void *self, struct hrr_host_range *h)
 	hrr_pending_add(hrr_seq(w->c), 0, h->base, &r, h, true, w->stream);
 }
 
-void hrr_launch_leave(struct hrr_call *c)
+/* A launch that succeeded, its kernel said in the record. */
+static void left(struct hrr_call *c, const struct hrr_launch_args *l)
 {
-	struct hrr_launch_args l;
-
-	if (!hrr_launch_describe(c->api, c->a, &l))
-		return;
-	hrr_kernel_att(c, &l);
-	if (!hrr_ok(c))
-		return;
-	if (c->snaps != NULL)
-		hrr_snapshots_att(c->t, c->snaps);
-	if (hrr_n_captures != 0 && hrr_capturing(l.stream)) {
+	if (hrr_n_captures != 0 && hrr_capturing(l->stream)) {
 		c->flags |= HRR_F_CAPTURED;
-		hrr_capture_launch(c, &l);
+		hrr_capture_launch(c, l);
 		return;
 	}
 	if (hrr_n_pending != 0)
-		hrr_pending_work(l.stream);
+		hrr_pending_work(l->stream);
 	if (!hrr_host_wanted())
 		return;
-	struct hrr_kernel_info *k = hrr_kernel_of(c->t, l.stub);
-	struct writes w = {c, l.stream};
+	struct hrr_kernel_info *k = hrr_kernel_of(c->t, l->stub);
+	struct writes w = {c, l->stream};
 	if (k == NULL)
 		return;
 	if ((hrr_proc->hub->options & HRR_OPT_HOST_ALL) != 0)
 		hrr_host_each(may_write, &w);
 	else
-		hrr_launch_hosts(k, &l, may_write, &w);
+		hrr_launch_hosts(k, l, may_write, &w);
+}
+
+void hrr_launch_leave(struct hrr_call *c)
+{
+	struct hrr_launch_args l;
+
+	for (unsigned n = 0; hrr_launch_nth(c->api, c->a, n, &l); n++) {
+		hrr_kernel_att(c, &l, n);
+		if (hrr_ok(c))
+			left(c, &l);
+	}
+	if (hrr_ok(c) && c->snaps != NULL)
+		hrr_snapshots_att(c->t, c->snaps);
 }

@@ -287,10 +287,13 @@ struct hrr_launch_args {
 	uint64_t lds, stub, stream;
 };
 bool hrr_launch_describe(enum hrr_api api, const uint64_t *a, struct hrr_launch_args *l);
+#define HRR_LAUNCHES_MAX 64 /* of one call: more than there are devices in a machine */
+/* The n-th launch (from 0) a call makes, where it is a launch. False: there is none. */
+bool hrr_launch_nth(enum hrr_api api, const uint64_t *a, unsigned n, struct hrr_launch_args *l);
 /* Kernarg bytes into buf (kernarg rounded up), zero between arguments. */
 size_t hrr_launch_bytes(const struct hrr_kernel_info *k, const struct hrr_launch_args *l,
 			unsigned char *buf, size_t cap);
-void hrr_kernel_att(struct hrr_call *c, const struct hrr_launch_args *l);
+void hrr_kernel_att(struct hrr_call *c, const struct hrr_launch_args *l, unsigned n);
 /* Calls each for every mapped host range that the arguments' words fall into. */
 void hrr_launch_hosts(const struct hrr_kernel_info *k, const struct hrr_launch_args *l,
 		      void (*each)(void *self, struct hrr_host_range *h), void *self);

@@ -177,8 +177,11 @@ static void word(struct hrr_lint *l, struct hrr_lint_finding *f)
 static int declared(void *self, const struct hrr_use *u)
 {
 	struct hrr_lint *l = self;
-	struct hrr_lint_finding f = {
-	    .addr = u->addr, .arg = (int64_t)u->arg, .at = u->at, .rec = l->rec};
+	struct hrr_lint_finding f = {.addr = u->addr,
+				     .arg = (int64_t)u->arg,
+				     .at = u->at,
+				     .rec = l->rec,
+				     .kernel = u->kernel};
 
 	if (holder(l, u->addr) != NULL)
 		return 0;
@@ -233,10 +236,10 @@ static int put_argument(struct hrr_lint *l, const struct hrr_json *j, int a, uin
 	return 0;
 }
 
-static int image(struct hrr_lint *l, const struct hrr_record *rec)
+static int image(struct hrr_lint *l, const struct hrr_record *rec, int kernel)
 {
 	const struct hrr_json *j = &rec->json;
-	int args = hrr_json_get(j, rec->kernel, "args"), bad = 0;
+	int args = hrr_json_get(j, kernel, "args"), bad = 0;
 	struct hrr_buf hex = {0};
 	uint32_t number = 0;
 
@@ -250,7 +253,7 @@ static int image(struct hrr_lint *l, const struct hrr_record *rec)
 }
 
 /* Every place where an address could stand that is not declared. */
-static void undeclared(struct hrr_lint *l, const struct hrr_record *rec)
+static void undeclared(struct hrr_lint *l, const struct hrr_record *rec, int kernel)
 {
 	const uint32_t *owner = (const uint32_t *)(const void *)l->owner.data;
 	const uint64_t *starts = (const uint64_t *)(const void *)l->starts.data;
@@ -263,8 +266,11 @@ static void undeclared(struct hrr_lint *l, const struct hrr_record *rec)
 			i += known;
 			continue;
 		}
-		struct hrr_lint_finding f = {
-		    .rec = rec, .addr = word_of(l->image.data + i), .arg = -1, .at = i};
+		struct hrr_lint_finding f = {.rec = rec,
+					     .kernel = kernel,
+					     .addr = word_of(l->image.data + i),
+					     .arg = -1,
+					     .at = i};
 		/* In one argument (a packed structure) anywhere; across two: as their halves. */
 		if (owner[i] == owner[i + 7]) {
 			f.arg = (int64_t)owner[i] - 1;
@@ -278,14 +284,15 @@ static void undeclared(struct hrr_lint *l, const struct hrr_record *rec)
 
 static int launch(struct hrr_lint *l, const struct hrr_record *rec)
 {
-	int rc = image(l, rec);
-
-	if (rc < 0)
-		return rc;
-	l->stats.launches++;
 	l->rec = rec;
 	(void)hrr_call_uses(rec, declared, l);
-	undeclared(l, rec);
+	for (int k = -1; (k = hrr_kernel_next(&rec->json, rec->kernel, k)) >= 0;) {
+		int rc = image(l, rec, k);
+		if (rc < 0)
+			return rc;
+		l->stats.launches++;
+		undeclared(l, rec, k);
+	}
 	tell(l);
 	return 0;
 }
@@ -310,6 +317,7 @@ static int payload(struct hrr_lint *l, const struct hrr_record *rec, struct hrr_
 	l->stats.bytes += blob.len;
 	for (size_t i = 0; i + 8 <= blob.len; i += 8) {
 		struct hrr_lint_finding f = {.rec = rec,
+					     .kernel = -1,
 					     .addr = word_of((const char *)blob.data + i),
 					     .in_payload = true,
 					     .arg = -1,

@@ -20,6 +20,7 @@ struct hrr_lint_finding {
 	enum hrr_lint_kind kind;
 	int confidence; /* percent; a guess, by how much the word has in common with addresses */
 	const struct hrr_record *rec;
+	int kernel; /* of a launch: hrr_kernel_next; -1 */
 	uint64_t addr;
 	/* Where: argument and byte in it; in a payload (and across arguments) the byte alone. */
 	bool in_payload;

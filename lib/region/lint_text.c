@@ -26,7 +26,7 @@ int hrr_lint_text(const struct hrr_lint_finding *f, struct hrr_buf *b)
 	hrr_mask(text, sizeof text, rec->api, rec->api_len);
 	int bad = hrr_buf_addf(b, "%d%% %s: call %" PRIu64 " %s", f->confidence,
 			       hrr_lint_word(f->kind), rec->seq, text);
-	const char *kernel = hrr_json_raw(j, hrr_json_get(j, rec->kernel, "name"), &len);
+	const char *kernel = hrr_json_raw(j, hrr_json_get(j, f->kernel, "name"), &len);
 	if (kernel != NULL) {
 		hrr_mask(text, sizeof text, kernel, len);
 		bad |= hrr_buf_addf(b, " of %s", text);

@@ -31,11 +31,11 @@ static bool word_at(const char *hex, size_t digits, uint64_t at, uint64_t *ret)
 	return true;
 }
 
-static int pointers(const struct hrr_record *rec, each_use *each, void *self)
+static int pointers(const struct hrr_record *rec, int kernel, each_use *each, void *self)
 {
 	const struct hrr_json *j = &rec->json;
-	int args = hrr_json_get(j, rec->kernel, "args"), rc = 0;
-	struct hrr_use u = {.what = "argument"};
+	int args = hrr_json_get(j, kernel, "args"), rc = 0;
+	struct hrr_use u = {.what = "argument", .kernel = kernel};
 
 	if (args < 0 || j->nodes[args].type != HRR_JSON_ARRAY)
 		return 0;
@@ -74,15 +74,18 @@ static int operand(const struct hrr_record *rec, const struct hrr_api_row *row, 
 int hrr_call_uses(const struct hrr_record *rec, int (*each)(void *self, const struct hrr_use *u),
 		  void *self)
 {
-	struct hrr_use to = {.what = "destination"}, from = {.what = "source"};
+	struct hrr_use to = {.what = "destination", .kernel = -1},
+		       from = {.what = "source", .kernel = -1};
 	const struct hrr_api_row *row = hrr_record_row(rec);
 	const struct hrr_json *j = &rec->json;
 	int rc = 0;
 
 	if (rec->kind != HRR_REC_CALL || rec->args < 0)
 		return 0;
+	for (int k = -1; rc == 0 && (k = hrr_kernel_next(j, rec->kernel, k)) >= 0;)
+		rc = pointers(rec, k, each, self);
 	if (rec->kernel >= 0)
-		return pointers(rec, each, self);
+		return rc;
 	if (row == NULL || (row->cls != HRR_CLASS_COPY && row->cls != HRR_CLASS_SET))
 		return 0;
 	/* A rectangle's bytes do not follow one another. */

@@ -64,6 +64,7 @@ struct hrr_use {
 	uint64_t addr;
 	uint64_t size;	  /* bytes; 0: not known */
 	uint64_t arg, at; /* arguments: which one, and the byte in it */
+	int kernel;	  /* and whose: hrr_kernel_next; -1 */
 };
 /* Calls each for every one; returns what it returned when not 0. */
 int hrr_call_uses(const struct hrr_record *rec, int (*each)(void *self, const struct hrr_use *u),

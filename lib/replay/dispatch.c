@@ -125,6 +125,9 @@ static hrr_handler *const by_api[HRR_API_COUNT] = {
     [HRR_API_hipLaunchKernelExC] = hrr_do_launch,
     [HRR_API_hipDrvLaunchKernelEx] = hrr_do_launch,
     [HRR_API_hipLaunchByPtr] = hrr_do_launch,
+    [HRR_API_hipExtLaunchMultiKernelMultiDevice] = hrr_do_launches,
+    [HRR_API_hipLaunchCooperativeKernelMultiDevice] = hrr_do_launches,
+    [HRR_API_hipModuleLaunchCooperativeKernelMultiDevice] = hrr_do_launches,
     /* profiling and logging say nothing to the device */
     [HRR_API_hipApiName] = hrr_do_ignored,
     [HRR_API_hipProfilerStart] = hrr_do_ignored,

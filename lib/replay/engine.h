@@ -495,9 +495,13 @@ struct hrr_launch {
 };
 /* Whether --replace-kernel names this kernel: its FILE, or NULL. */
 const char *hrr_replaced(struct hrr_replay *r, const char *name, size_t len);
-/* Reads "kernel" of a record and translates its arguments. */
-int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, uint64_t function,
+/* Reads a "kernel" of a record (hrr_kernel_next; -1: it has none) and translates its arguments. */
+int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, int kernel, uint64_t function,
 		    struct hrr_launch *l);
+void hrr_launch_uses(struct hrr_launch *l, struct hrr_mem *m);
+/* It was launched in a stream: what it was given it may have written. */
+void hrr_launch_wrote(struct hrr_event *ev, const struct hrr_launch *l, uint64_t key);
+int hrr_do_launches(struct hrr_replay *r, struct hrr_event *ev); /* launch_multi.c */
 int hrr_module_function(struct hrr_replay *r, const char *name, size_t name_len, int object_node,
 			const struct hrr_json *j, struct hrr_function **ret_fn, uint64_t *ret_live);
 int hrr_symbol(struct hrr_replay *r, struct hrr_event *ev, uint64_t *ret_live, uint64_t *ret_size);

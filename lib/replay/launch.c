@@ -113,7 +113,7 @@ static int arg_bytes(struct hrr_replay *r, const struct hrr_json *j, const struc
 		   : hrr_fail(r, "argument at offset %llu: no hex digits", LLU(a->offset));
 }
 
-static void use_mem(struct hrr_launch *l, struct hrr_mem *m)
+void hrr_launch_uses(struct hrr_launch *l, struct hrr_mem *m)
 {
 	if (m == NULL)
 		return;
@@ -162,7 +162,7 @@ static int arg_pointer(struct hrr_replay *r, const struct arg *a, unsigned index
 			return rc;
 	}
 	memcpy(bytes + at, &w.live, 8);
-	use_mem(l, w.mem);
+	hrr_launch_uses(l, w.mem);
 	return 0;
 }
 
@@ -253,7 +253,7 @@ static int in_kernel(struct hrr_replay *r, const struct hrr_function *fn, int rc
 	return hrr_diag_set(&r->diag, rc, "kernel %s: %.*s", fn->name, (int)sizeof why - 1, why);
 }
 
-int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, uint64_t function,
+int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, int kernel, uint64_t function,
 		    struct hrr_launch *l)
 {
 	const struct hrr_json *j = ev->j;
@@ -263,9 +263,9 @@ int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, uint64_t functio
 	int rc;
 
 	memset(l, 0, offsetof(struct hrr_launch, mems));
-	if (ev->rec->kernel < 0)
+	if (kernel < 0 || j->nodes[kernel].type != HRR_JSON_OBJECT)
 		return hrr_fail(r, "its kernel was not recorded");
-	kernel_nodes(j, ev->rec->kernel, &k);
+	kernel_nodes(j, kernel, &k);
 	const char *name = k.name >= 0 ? hrr_json_raw(j, k.name, &len) : NULL;
 	if (name == NULL)
 		return hrr_fail(r, "\"kernel\": name is missing");
@@ -403,10 +403,8 @@ static int issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_launch *
 	return 0;
 }
 
-static void wrote(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_launch *l,
-		  uint64_t key)
+void hrr_launch_wrote(struct hrr_event *ev, const struct hrr_launch *l, uint64_t key)
 {
-	(void)r;
 	for (size_t i = 0; i < l->n_mems; i++) {
 		struct hrr_mem *m = l->mems[i];
 		m->writer = (struct hrr_writer){ev->seq, l->fn};
@@ -449,7 +447,7 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 	if (rc == 0)
 		rc = event_arg(r, ev, "stopEvent", &stop);
 	if (rc == 0)
-		rc = hrr_kernel_read(r, ev, hrr_arg_of(ev, "f"), &l);
+		rc = hrr_kernel_read(r, ev, ev->rec->kernel, hrr_arg_of(ev, "f"), &l);
 	if (rc == 0)
 		rc = hrr_host_bytes(r, ev);
 	if (rc < 0)
@@ -477,7 +475,7 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 			return in_kernel(r, l.fn, rc);
 		return rc;
 	}
-	wrote(r, ev, &l, key);
+	hrr_launch_wrote(ev, &l, key);
 	if (g != NULL)
 		return captured(r, g, &l);
 	if (!wait)

@@ -37,8 +37,8 @@ static int build_kernel(struct hrr_replay *r, struct hrr_event *ev, int i, struc
 {
 	struct hipKernelNodeParams *p = hrr_scratch(r, sizeof *p);
 	struct hrr_launch l;
-	int rc =
-	    p == NULL ? hrr_trouble(r, -ENOMEM, "out of memory") : hrr_kernel_read(r, ev, 0, &l);
+	int rc = p == NULL ? hrr_trouble(r, -ENOMEM, "out of memory")
+			   : hrr_kernel_read(r, ev, ev->rec->kernel, 0, &l);
 
 	if (rc < 0)
 		return rc;

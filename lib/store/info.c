@@ -75,9 +75,11 @@ static int note_call(struct hrr_info *x, struct process *p, const struct hrr_rec
 		bad |= hrr_counts_add(&x->failed, name.data, name.len, 1);
 		hrr_buf_release(&name);
 	}
-	const char *kernel = hrr_json_raw(j, hrr_json_get(j, rec->kernel, "name"), &len);
-	if (kernel != NULL)
-		bad |= hrr_counts_add(&x->kernels, kernel, len, 1);
+	for (int k = -1; (k = hrr_kernel_next(j, rec->kernel, k)) >= 0;) {
+		const char *kernel = hrr_json_raw(j, hrr_json_get(j, k, "name"), &len);
+		if (kernel != NULL)
+			bad |= hrr_counts_add(&x->kernels, kernel, len, 1);
+	}
 	for (int i = 0; i < WAYS - 1 && rec->dir >= 0; i++)
 		if (hrr_json_is(j, rec->dir, ways[i]) && rec->ret < 0) {
 			p->copies[i]++;

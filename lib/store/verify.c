@@ -139,13 +139,16 @@ static int put_use(struct hrr_buf *b, const struct hrr_record *rec, int node)
 	const struct hrr_json *j = &rec->json;
 	size_t len;
 	const char *kernel;
-	int bad = 0;
+	int bad = 0, of = hrr_kernel_next(j, rec->kernel, -1);
 
+	/* Of several launches the one that the node belongs to. */
+	for (int k = of; k >= 0 && k < node; k = hrr_kernel_next(j, rec->kernel, k))
+		of = k;
 	if (hrr_json_get(j, 0, "p") >= 0)
 		bad |= hrr_buf_addf(b, "process %u ", rec->p);
 	switch (rec->kind) {
 	case HRR_REC_CALL:
-		kernel = hrr_json_raw(j, hrr_json_get(j, rec->kernel, "name"), &len);
+		kernel = hrr_json_raw(j, hrr_json_get(j, of, "name"), &len);
 		bad |= hrr_buf_addf(b, "%s %llu ", kernel != NULL ? "launch" : "call",
 				    (unsigned long long)rec->seq);
 		bad |= put_masked(b, rec->api, rec->api_len);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "lib/stream/record.h"
+
 #define IS(name) (memcmp(s, name, sizeof(name) - 1) == 0)
 
 static enum hrr_measure measure_of(const char *s, size_t len)
@@ -105,5 +107,8 @@ bool hrr_address_places(const struct hrr_json *j, int args, int kernel,
 		if (take(self, &place))
 			return true;
 	}
-	return kernel_places(j, kernel, take, self);
+	for (int k = -1; (k = hrr_kernel_next(j, kernel, k)) >= 0;)
+		if (kernel_places(j, k, take, self))
+			return true;
+	return false;
 }

@@ -29,6 +29,7 @@ enum member {
 	M_DIR,
 	M_BLOBS,
 	M_KERNEL,
+	M_KERNELS,
 	M_HOST,
 	M_SYMBOL,
 	M_NODE,
@@ -45,12 +46,13 @@ static const struct {
 	unsigned char len;
 } names[M_COUNT] = {
 #define N(m, s) [m] = {s, sizeof s - 1}
-    N(M_HRR, "hrr"),	     N(M_SEQ, "seq"),	    N(M_OUTPUT, "output"), N(M_REGION, "region"),
-    N(M_RUNTIME, "runtime"), N(M_END, "end"),	    N(M_P, "p"),	   N(M_T, "t"),
-    N(M_DUR, "dur"),	     N(M_TID, "tid"),	    N(M_API, "api"),	   N(M_ARGS, "args"),
-    N(M_RET, "ret"),	     N(M_DIR, "dir"),	    N(M_BLOBS, "blobs"),   N(M_KERNEL, "kernel"),
-    N(M_HOST, "host"),	     N(M_SYMBOL, "symbol"), N(M_NODE, "node"),	   N(M_ADDR, "addr"),
-    N(M_BASE, "base"),	     N(M_SIZE, "size"),	    N(M_BLOB, "blob"),	   N(M_UNKNOWN, "unknown"),
+    N(M_HRR, "hrr"),	     N(M_SEQ, "seq"),	N(M_OUTPUT, "output"), N(M_REGION, "region"),
+    N(M_RUNTIME, "runtime"), N(M_END, "end"),	N(M_P, "p"),	       N(M_T, "t"),
+    N(M_DUR, "dur"),	     N(M_TID, "tid"),	N(M_API, "api"),       N(M_ARGS, "args"),
+    N(M_RET, "ret"),	     N(M_DIR, "dir"),	N(M_BLOBS, "blobs"),   N(M_KERNEL, "kernel"),
+    N(M_KERNELS, "kernels"), N(M_HOST, "host"), N(M_SYMBOL, "symbol"), N(M_NODE, "node"),
+    N(M_ADDR, "addr"),	     N(M_BASE, "base"), N(M_SIZE, "size"),     N(M_BLOB, "blob"),
+    N(M_UNKNOWN, "unknown"),
 #undef N
 };
 
@@ -67,7 +69,8 @@ static const struct rule call_rules[] = {
     {M_API, TEXT, true},       {M_ARGS, OBJECT, true},
     {M_DIR, TEXT, false},      {M_RET, TEXT_OR_NUMBER, false},
     {M_BLOBS, OBJECT, false},  {M_HOST, ARRAY, false},
-    {M_KERNEL, OBJECT, false}, {M_SYMBOL, OBJECT, false},
+    {M_KERNEL, OBJECT, false}, {M_KERNELS, ARRAY, false},
+    {M_SYMBOL, OBJECT, false},
 };
 static const struct rule output_rules[] = {
     {M_OUTPUT, NUMBER, true}, {M_NODE, NUMBER, false},	{M_T, NUMBER, false},
@@ -120,7 +123,7 @@ static inline int member_of(const char *s, size_t len)
 	    [4] = {M_ARGS, M_ADDR, M_SIZE, M_BLOB, M_HOST, M_NODE, M_BASE, -1},
 	    [5] = {M_BLOBS, -1},
 	    [6] = {M_OUTPUT, M_KERNEL, M_REGION, M_SYMBOL, -1},
-	    [7] = {M_RUNTIME, M_UNKNOWN, -1},
+	    [7] = {M_KERNELS, M_RUNTIME, M_UNKNOWN, -1},
 	    [8] = {-1},
 	};
 	if (len == 0 || len >= sizeof by_length / sizeof *by_length || by_length[len][0] == 0)
@@ -298,7 +301,7 @@ int hrr_record_parse(struct hrr_record *rec, const char *line, size_t len, struc
 	rec->ret = at[M_RET];
 	rec->dir = at[M_DIR];
 	rec->blobs = at[M_BLOBS];
-	rec->kernel = at[M_KERNEL];
+	rec->kernel = at[M_KERNEL] >= 0 ? at[M_KERNEL] : at[M_KERNELS];
 	rec->host = at[M_HOST];
 	rec->symbol = at[M_SYMBOL];
 	return 0;
@@ -321,6 +324,47 @@ bool hrr_record_failed(const struct hrr_record *rec)
 	const char *s = j->text + j->nodes[rec->ret].off;
 	size_t len = j->nodes[rec->ret].len;
 	return !hrr_returns_value(rec->api, rec->api_len, s, len);
+}
+
+int hrr_kernel_next(const struct hrr_json *j, int kernel, int at)
+{
+	if (kernel < 0)
+		return -1;
+	if (j->nodes[kernel].type == HRR_JSON_OBJECT)
+		return at < 0 ? kernel : -1;
+	do
+		at = at < 0 ? hrr_json_first(j, kernel) : hrr_json_next(j, kernel, at);
+	while (at >= 0 && j->nodes[at].type != HRR_JSON_OBJECT);
+	return at;
+}
+
+static int stream_in(const struct hrr_json *j, int object)
+{
+	int node = hrr_json_get(j, object, "stream");
+
+	return node >= 0 ? node : hrr_json_get(j, object, "hStream");
+}
+
+int hrr_launch_stream(const struct hrr_json *j, int args, unsigned n)
+{
+	int found = args >= 0 ? stream_in(j, args) : -1;
+
+	if (args < 0 || found >= 0)
+		return n == 0 ? found : -1;
+	for (int i = hrr_json_first(j, args); i >= 0; i = hrr_json_next(j, args, i)) {
+		unsigned left = n;
+		int at = i + 1;
+		if (j->nodes[at].type == HRR_JSON_ARRAY) {
+			int e = hrr_json_first(j, at);
+			for (; e >= 0 && left > 0; left--)
+				e = hrr_json_next(j, at, e);
+			at = e;
+		}
+		found = left == 0 ? stream_in(j, at) : -1;
+		if (found >= 0)
+			return found;
+	}
+	return -1;
 }
 
 int64_t hrr_record_node(const struct hrr_record *rec)

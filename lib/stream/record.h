@@ -33,7 +33,7 @@ struct hrr_record {
 	const char *api; /* not NUL-ended; borrowed */
 	size_t api_len;
 	int args, ret, dir, blobs, kernel, host,
-	    symbol; /* nodes of these members, -1 when absent */
+	    symbol; /* nodes of these members, -1 when absent; kernel: or of "kernels", a list */
 	/* Its members were not looked at (lib/stream/shape.h); NULL: they are in json. */
 	const struct hrr_shapes *shapes;
 };
@@ -54,6 +54,16 @@ void hrr_record_release(struct hrr_record *rec);
 bool hrr_record_failed(const struct hrr_record *rec);
 /* ret is a value, as handles and the texts of hipGetErrorName are, and tells no error. */
 bool hrr_returns_value(const char *api, size_t api_len, const char *ret, size_t len);
+/*
+ * The kernels a call launches, one after the other: kernel is rec->kernel (or a look's), at the one
+ * before or -1. One that is not known is an object without members. -1: there is no more.
+ */
+int hrr_kernel_next(const struct hrr_json *j, int kernel, int at);
+/*
+ * The stream that the n-th launch (from 0) of a call goes to: args' own, or that of a structure or
+ * of an element of a list in it. -1: none is told.
+ */
+int hrr_launch_stream(const struct hrr_json *j, int args, unsigned n);
 /* Number of the output's making call: member "node", or -1 when it is not a graph's. */
 int64_t hrr_record_node(const struct hrr_record *rec);
 

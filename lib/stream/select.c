@@ -176,19 +176,19 @@ static bool addresses_in(const struct hrr_record *rec, const struct hrr_look *l,
 static bool stream_any(const struct hrr_look *l, const struct item *x, const struct item *end)
 {
 	const struct hrr_json *j = l->json;
-	int stream = hrr_json_get(j, l->args, "stream");
 	uint64_t v;
 	size_t len;
+	int stream;
 
-	if (stream < 0)
-		stream = hrr_json_get(j, l->args, "hStream");
-	if (stream < 0)
-		return false;
-	if (j->nodes[stream].type == HRR_JSON_NULL)
-		return number_any(x, end, 0);
-	const char *s = string_of(l, stream, &len);
-	bool is = s != NULL ? hrr_json_text_addr(s, len, &v) == 0 : number_of(l, stream, &v);
-	return is && number_any(x, end, v);
+	for (unsigned n = 0; (stream = hrr_launch_stream(j, l->args, n)) >= 0; n++) {
+		const char *s = string_of(l, stream, &len);
+		bool is =
+		    s != NULL ? hrr_json_text_addr(s, len, &v) == 0 : number_of(l, stream, &v);
+		if (j->nodes[stream].type == HRR_JSON_NULL ? number_any(x, end, 0)
+							   : is && number_any(x, end, v))
+			return true;
+	}
+	return false;
 }
 
 static bool string_any(const struct hrr_look *l, int node, const struct item *x,
@@ -211,7 +211,10 @@ static bool member_term(const struct node *n, const struct hrr_record *rec, cons
 	hrr_record_look(rec, &l);
 	switch ((enum key)n->key) {
 	case KEY_KERNEL:
-		return string_any(&l, hrr_json_get(l.json, l.kernel, "name"), x, end);
+		for (int k = -1; (k = hrr_kernel_next(l.json, l.kernel, k)) >= 0;)
+			if (string_any(&l, hrr_json_get(l.json, k, "name"), x, end))
+				return true;
+		return false;
 	case KEY_DIR:
 		return string_any(&l, l.dir, x, end);
 	case KEY_RET:

@@ -47,13 +47,13 @@ int hrr_view_end(struct hrr_view *v, struct hrr_buf *b)
 	return v->kind == HRR_VIEW_TIMELINE ? hrr_view_timeline_end(v, b) : 0;
 }
 
-bool hrr_view_kernel(struct hrr_view *v, const struct hrr_record *rec)
+bool hrr_view_kernel(struct hrr_view *v, const struct hrr_record *rec, int kernel)
 {
 	const struct hrr_json *j = &rec->json;
 	struct hrr_buf raw = {0};
 
 	v->name.len = 0;
-	if (rec->kernel < 0 || hrr_json_str(j, hrr_json_get(j, rec->kernel, "name"), &raw) < 0)
+	if (hrr_json_str(j, hrr_json_get(j, kernel, "name"), &raw) < 0)
 		return false;
 	if (v->opt.demangle == NULL ||
 	    v->opt.demangle(v->opt.self, raw.data, raw.len, &v->name) < 0) {

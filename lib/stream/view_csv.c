@@ -54,6 +54,29 @@ static int node_field(const struct hrr_view *v, struct hrr_buf *b, const struct 
 	return bad;
 }
 
+/* A member of each kernel a call launches, with a ';' between them. */
+static int kernels_field(struct hrr_view *v, struct hrr_buf *b, const struct hrr_record *rec,
+			 const char *key)
+{
+	const struct hrr_json *j = &rec->json;
+	struct hrr_buf text = {0};
+	int bad = 0, n = 0;
+
+	for (int k = -1; (k = hrr_kernel_next(j, rec->kernel, k)) >= 0; n++) {
+		int node = key != NULL ? hrr_json_get(j, k, key) : -1;
+		if (n > 0)
+			bad |= hrr_buf_addc(&text, ';');
+		if (key == NULL && hrr_view_kernel(v, rec, k))
+			bad |= hrr_buf_add(&text, v->name.data, v->name.len);
+		else if (node >= 0)
+			bad |= hrr_buf_add(&text, j->text + j->nodes[node].off, j->nodes[node].len);
+	}
+	if (text.len > 0)
+		bad |= text_field(v, b, text.data, text.len);
+	hrr_buf_release(&text);
+	return bad;
+}
+
 int hrr_view_csv(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf *b)
 {
 	const struct hrr_json *j = &rec->json;
@@ -82,19 +105,18 @@ int hrr_view_csv(struct hrr_view *v, const struct hrr_record *rec, struct hrr_bu
 	bad |= hrr_buf_addc(b, ',');
 	bad |= node_field(v, b, j, rec->ret);
 	bad |= hrr_buf_addc(b, ',');
-	bad |= node_field(v, b, j, hrr_json_get(j, rec->args, "stream"));
+	bad |= node_field(v, b, j, hrr_launch_stream(j, rec->args, 0));
 	bad |= hrr_buf_addc(b, ',');
 	if (hrr_record_size(rec, &size))
 		bad |= hrr_buf_addu(b, size);
 	bad |= hrr_buf_addc(b, ',');
 	bad |= node_field(v, b, j, rec->dir);
 	bad |= hrr_buf_addc(b, ',');
-	if (hrr_view_kernel(v, rec))
-		bad |= text_field(v, b, v->name.data, v->name.len);
+	bad |= kernels_field(v, b, rec, NULL);
 	bad |= hrr_buf_addc(b, ',');
-	bad |= node_field(v, b, j, hrr_json_get(j, rec->kernel, "grid"));
+	bad |= kernels_field(v, b, rec, "grid");
 	bad |= hrr_buf_addc(b, ',');
-	bad |= node_field(v, b, j, hrr_json_get(j, rec->kernel, "block"));
+	bad |= kernels_field(v, b, rec, "block");
 	bad |= hrr_buf_addc(b, ',');
 	if (!call) {
 		bad |= node_field(v, b, j, hrr_json_get(j, 0, "addr"));

@@ -14,7 +14,7 @@ struct hrr_view {
 };
 
 /* The kernel's name as it is to be shown, in v->name. False: the record has none. */
-bool hrr_view_kernel(struct hrr_view *v, const struct hrr_record *rec);
+bool hrr_view_kernel(struct hrr_view *v, const struct hrr_record *rec, int kernel);
 
 int hrr_view_text(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf *b);
 int hrr_view_csv(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf *b);

@@ -51,16 +51,17 @@ static int put_ms(struct hrr_buf *b, uint64_t ns)
 			    (unsigned long long)(ns % 1000000));
 }
 
-static int put_kernel(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf *b)
+static int put_kernel(struct hrr_view *v, const struct hrr_record *rec, int kernel,
+		      struct hrr_buf *b)
 {
 	const struct hrr_json *j = &rec->json;
 	int bad = hrr_buf_adds(b, "  ");
 
-	if (hrr_view_kernel(v, rec))
+	if (hrr_view_kernel(v, rec, kernel))
 		bad |= put_masked(b, v->name.data, v->name.len);
 	static const char *const keys[] = {"grid", "block", "lds"};
 	for (int k = 0; k < 3; k++) {
-		int node = hrr_json_get(j, rec->kernel, keys[k]);
+		int node = hrr_json_get(j, kernel, keys[k]);
 		if (node < 0)
 			continue;
 		bad |= hrr_buf_addf(b, " %s=", keys[k]);
@@ -89,8 +90,8 @@ static int call(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf
 		bad |= hrr_buf_adds(b, " ");
 		bad |= put_value(b, j, rec->dir);
 	}
-	if (rec->kernel >= 0)
-		bad |= put_kernel(v, rec, b);
+	for (int k = -1; (k = hrr_kernel_next(j, rec->kernel, k)) >= 0;)
+		bad |= put_kernel(v, rec, k, b);
 	return bad;
 }
 

@@ -134,26 +134,16 @@ static int event(struct hrr_view *v, const struct hrr_record *rec, struct hrr_bu
 	return bad;
 }
 
-int hrr_view_timeline(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf *b)
+/* On the row of its stream: what is in v->name. */
+static int on_stream(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf *b,
+		     unsigned n, const char *category)
 {
 	const struct hrr_json *j = &rec->json;
 	uint64_t stream = 0;
-	int bad;
-
-	if (rec->kind == HRR_REC_HEADER)
-		return header(v, rec, b) ? -ENOMEM : 0;
-	if (rec->kind != HRR_REC_CALL || rec->t > v->opt.to ||
-	    (rec->t < v->opt.from && v->opt.from - rec->t > rec->dur))
-		return 0;
-	bad = event(v, rec, b, rec->api, rec->api_len, "call", by_p(&v->pids, rec->p), rec->tid);
-
-	bool copy = hrr_select_in_family("copy", rec->api, rec->api_len),
-	     set = hrr_select_in_family("set", rec->api, rec->api_len),
-	     kernel = hrr_view_kernel(v, rec);
-	if (!copy && !set && !kernel)
-		return bad ? -ENOMEM : 0;
-	(void)hrr_json_addr(j, hrr_json_get(j, rec->args, "stream"), &stream);
 	bool fresh;
+	int bad = 0;
+
+	(void)hrr_json_addr(j, hrr_launch_stream(j, rec->args, n), &stream);
 	int track = track_of(v, rec->p, stream, &fresh);
 	if (track < 0)
 		return -ENOMEM;
@@ -166,21 +156,40 @@ int hrr_view_timeline(struct hrr_view *v, const struct hrr_record *rec, struct h
 			    name.len);
 		hrr_buf_release(&name);
 	}
-	if (!kernel) {
-		v->name.len = 0;
-		bad |= hrr_buf_adds(&v->name, copy ? "copy" : "set");
+	return bad | event(v, rec, b, v->name.data, v->name.len, category, STREAMS_PID + rec->p,
+			   (uint64_t)track);
+}
+
+int hrr_view_timeline(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf *b)
+{
+	const struct hrr_json *j = &rec->json;
+	int bad;
+
+	if (rec->kind == HRR_REC_HEADER)
+		return header(v, rec, b) ? -ENOMEM : 0;
+	if (rec->kind != HRR_REC_CALL || rec->t > v->opt.to ||
+	    (rec->t < v->opt.from && v->opt.from - rec->t > rec->dur))
+		return 0;
+	bad = event(v, rec, b, rec->api, rec->api_len, "call", by_p(&v->pids, rec->p), rec->tid);
+
+	bool copy = hrr_select_in_family("copy", rec->api, rec->api_len),
+	     set = hrr_select_in_family("set", rec->api, rec->api_len);
+	if (rec->kernel >= 0) {
+		unsigned n = 0;
+		for (int k = -1; (k = hrr_kernel_next(j, rec->kernel, k)) >= 0; n++)
+			if (hrr_view_kernel(v, rec, k))
+				bad |= on_stream(v, rec, b, n, "kernel");
+	} else if (copy || set) {
 		size_t len;
 		const char *dir = hrr_json_raw(j, rec->dir, &len);
+		v->name.len = 0;
+		bad |= hrr_buf_adds(&v->name, copy ? "copy" : "set");
 		if (dir != NULL) {
 			bad |= hrr_buf_addc(&v->name, ' ');
 			bad |= hrr_buf_add(&v->name, dir, len);
 		}
+		bad |= on_stream(v, rec, b, 0, copy ? "copy" : "set");
 	}
-	bad |= event(v, rec, b, v->name.data, v->name.len,
-		     kernel ? "kernel"
-		     : copy ? "copy"
-			    : "set",
-		     STREAMS_PID + rec->p, (uint64_t)track);
 	return bad ? -ENOMEM : 0;
 }
 

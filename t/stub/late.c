@@ -500,6 +500,43 @@ static int layouts(void)
 	return is(w, 1) ? 0 : 1;
 }
 
+/* A kernel on each of two devices with one call. */
+static int multi(void)
+{
+	struct hipFunctionLaunchParams_t list[2];
+	float v[2][N], *x[2], a[2] = {3, 5};
+	void *params[2][3];
+	hipStream_t s[2];
+	int n = N;
+
+	for (int d = 0; d < 2; d++) {
+		CHECK(HIP(hipSetDevice)(d));
+		CHECK(HIP(hipStreamCreate)(&s[d]));
+		x[d] = device(sizeof v[d]);
+		CHECK(HIP(hipMemcpyHtoD)(x[d], numbers(v[d]), sizeof v[d]));
+		params[d][0] = &x[d];
+		params[d][1] = &a[d];
+		params[d][2] = &n;
+		list[d] = (struct hipFunctionLaunchParams_t){.function = kernel("scale"),
+							     .gridDimX = 1,
+							     .gridDimY = 1,
+							     .gridDimZ = 1,
+							     .blockDimX = N,
+							     .blockDimY = 1,
+							     .blockDimZ = 1,
+							     .hStream = s[d],
+							     .kernelParams = params[d]};
+	}
+	CHECK(HIP(hipModuleLaunchCooperativeKernelMultiDevice)(list, 2, 0));
+	for (int d = 0; d < 2; d++) {
+		CHECK(HIP(hipSetDevice)(d));
+		CHECK(HIP(hipMemcpyDtoH)(v[d], x[d], sizeof v[d]));
+		if (!is(v[d], a[d]))
+			return 1;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -508,7 +545,7 @@ int main(int argc, char **argv)
 	} subjects[] = {{"launch", launch},	{"aside", aside},     {"array", array},
 			{"layouts", layouts},	{"capture", capture}, {"into", into},
 			{"graphmem", graphmem}, {"pieces", pieces},   {"batch", batch},
-			{"values", values}};
+			{"values", values},	{"multi", multi}};
 
 	if (argc < 4)
 		return 2;

@@ -1,6 +1,7 @@
 #include "lib/stream/record.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,6 +67,8 @@ static void check_kinds(void)
 	    {"{\"seq\":1,\"p\":65536,\"t\":2,\"api\":\"a\",\"args\":{}}",
 	     "bad record: \"p\" is not a process index below 65536"},
 	    {"{\"end\":5}", "bad record: \"end\" is not a string"},
+	    {"{\"seq\":1,\"t\":2,\"api\":\"a\",\"args\":{},\"kernels\":{}}",
+	     "bad record: \"kernels\" is not an array"},
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		is(parse(bad[i].line), -EINVAL, "refused: %s", bad[i].line);
@@ -81,6 +84,48 @@ static void check_kinds(void)
 	   "members");
 	parse("{\"output\":5,\"node\":3,\"addr\":\"0x10\",\"size\":1,\"blob\":\"x\"}");
 	is(hrr_record_node(&rec), 3, "an output's node");
+}
+
+/* Kernels and streams of a call, as "name@stream ". */
+static const char *launches(const char *line)
+{
+	static char text[256];
+	const struct hrr_json *j = &rec.json;
+	size_t at = 0, len;
+	unsigned n = 0;
+
+	if (parse(line) < 0)
+		return d.what;
+	text[0] = '\0';
+	for (int k = -1; (k = hrr_kernel_next(j, rec.kernel, k)) >= 0; n++) {
+		int stream = hrr_launch_stream(j, rec.args, n);
+		const char *name = hrr_json_raw(j, hrr_json_get(j, k, "name"), &len);
+		uint64_t v = 0;
+		(void)hrr_json_addr(j, stream, &v);
+		at += (size_t)snprintf(text + at, sizeof text - at, "%.*s@%llx ",
+				       name != NULL ? (int)len : 1, name != NULL ? name : "?",
+				       (unsigned long long)v);
+	}
+	return hrr_launch_stream(j, rec.args, n) < 0 ? text : "a stream too many";
+}
+
+static void check_launches(void)
+{
+#define CALL(args, rest) "{\"seq\":1,\"t\":2,\"api\":\"a\",\"args\":{" args "}" rest "}"
+	is_str(launches(CALL("\"f\":\"0x1\",\"stream\":\"0x7\"", ",\"kernel\":{\"name\":\"k\"}")),
+	       "k@7 ", "a launch");
+	is_str(launches(CALL("\"config\":{\"hStream\":\"0x8\"},\"f\":\"0x1\"",
+			     ",\"kernel\":{\"name\":\"k\"}")),
+	       "k@8 ", "a launch by a structure");
+	is_str(
+	    launches(CALL("\"n\":3,\"list\":[{\"stream\":\"0x7\"},{\"stream\":\"0x8\"},{\"stream\":"
+			  "\"0x9\"}]",
+			  ",\"kernels\":[{\"name\":\"k\"},{},{\"name\":\"m\"}]")),
+	    "k@7 ?@8 m@9 ", "several launches");
+	is_str(launches(CALL("", ",\"kernels\":[]")), "", "none");
+	is_str(launches(CALL("\"list\":[1,[2],null]", ",\"kernels\":[1,[{}],\"x\",null,{}]")),
+	       "?@0 ", "things that are no launch");
+#undef CALL
 }
 
 static void round_trip(struct hrr_buf *b, enum hrr_record_kind kind, const char *want)
@@ -276,6 +321,7 @@ static void check_reader(void)
 int main(void)
 {
 	check_kinds();
+	check_launches();
 	check_writing();
 	check_reader();
 	hrr_record_release(&rec);

@@ -11,6 +11,8 @@
 hipError_t launch_build(struct function *f, int device, const uint64_t grid[3],
 			const uint32_t block[3], size_t shared, void **params, void **extra,
 			struct kernel_op *ret_op);
+/* Whether all blocks of a cooperative launch are on the device at once; rt.lock not held. */
+hipError_t launch_fits(const void *f, dim3 grid, dim3 block, size_t shared);
 /* kernelParams of an op: owned array of pointers into its argument bytes. 0, -ENOMEM. */
 int launch_params(const struct kernel_op *k, void ***ret_params);
 /* Runs it; without rt.lock. */

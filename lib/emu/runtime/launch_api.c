@@ -86,20 +86,28 @@ hipError_t emu_hipExtLaunchKernel(void *function_address, dim3 numBlocks, dim3 d
 			      NULL, startEvent, stopEvent, false));
 }
 
+hipError_t launch_fits(const void *f, dim3 grid, dim3 block, size_t shared)
+{
+	int blocks_per_cu = 0, cus = 0;
+
+	hipError_t e = emu_hipOccupancyMaxActiveBlocksPerMultiprocessor(
+	    &blocks_per_cu, (void *)(uintptr_t)f, (int)(block.x * block.y * block.z), shared);
+	if (e != hipSuccess)
+		return e;
+	emu_hipDeviceGetAttribute(&cus, hipDeviceAttributeMultiprocessorCount, emu_thread.device);
+	return (uint64_t)grid.x * grid.y * grid.z > (uint64_t)blocks_per_cu * (uint64_t)cus
+		   ? hipErrorCooperativeLaunchTooLarge
+		   : hipSuccess;
+}
+
 static hipError_t cooperative(void *f, dim3 grid, dim3 block, void **params, size_t shared,
 			      hipStream_t stream, bool spt)
 {
-	int blocks_per_cu = 0;
-
 	struct shape sh = blocks(grid, block);
-	hipError_t e = emu_hipOccupancyMaxActiveBlocksPerMultiprocessor(
-	    &blocks_per_cu, f, (int)(block.x * block.y * block.z), shared);
+	hipError_t e = launch_fits(f, grid, block, shared);
+
 	if (e != hipSuccess)
 		return e;
-	int cus = 0;
-	emu_hipDeviceGetAttribute(&cus, hipDeviceAttributeMultiprocessorCount, emu_thread.device);
-	if ((uint64_t)grid.x * grid.y * grid.z > (uint64_t)blocks_per_cu * (uint64_t)cus)
-		return hipErrorCooperativeLaunchTooLarge;
 	return launch(f, false, &sh, shared, stream, spt, params, NULL, NULL, NULL, true);
 }
 
