@@ -84,8 +84,8 @@ $(GEN) &: formats/hip.api formats/gen.awk
 # gcc puts 64-byte aligned arrays on a fake stack that is aligned to 32: none for the vectors there.
 ISA_CFLAGS := $(if $(SAN),$(if $(filter gcc,$(CC)),--param asan-use-after-return=0),-O3) -fno-math-errno -ffp-contract=off -frounding-math
 $(BUILD)/obj/lib/emu/isa/%.o: FOLDER_CFLAGS := $(ISA_CFLAGS)
-# Loops for the vectorizer.
-$(BUILD)/obj/lib/diff/typed_block.o: FOLDER_CFLAGS := -O3
+# Loops for the vectorizer; no level of the machine rounds otherwise than the others.
+$(BUILD)/obj/lib/diff/typed_block.o: FOLDER_CFLAGS := -O3 -ffp-contract=off
 # Other flags than those of the last build: everything is compiled again.
 FLAGS := $(lastword $(CC)) $(CPPFLAGS) $(CFLAGS) $(ISA_CFLAGS)
 ifneq ($(file <$(BUILD)/obj/flags),$(FLAGS))

@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 		code = worst > code ? worst : code;
 	}
 	play_close_hashes(&v);
-	hrr_tolerance_release(&play.tolerance);
+	hrr_rules_release(&play.tolerance);
 	hrr_buf_release(&play.text);
 	return tool_finish(code);
 }

@@ -16,7 +16,7 @@ struct play {
 	const char *operand, *name, *device, *blobs, *results_path, *hashes_path, *type, *atol,
 	    *rtol, *ulp;
 	struct hrr_replay_options opt;
-	struct hrr_tolerance tolerance;
+	struct hrr_rules tolerance;
 	struct hrr_faults faults;
 	int64_t pid; /* -1: any */
 	/* Index of the process that is played for another program, or -1; name: where that has

@@ -168,7 +168,7 @@ static void more_options(int o)
 		play.ulp = optarg;
 		break;
 	case OPT_RULES:
-		if (hrr_tolerance_load(&play.tolerance, optarg, &diag) < 0)
+		if (hrr_rules_load(&play.tolerance, optarg, &diag) < 0)
 			tool_die_diag(&diag);
 		break;
 	case OPT_FILL:
@@ -295,7 +295,7 @@ static void tolerance(void)
 				 play.ulp != NULL ? play.ulp : "0");
 		if (n < 0 || (size_t)n >= sizeof text)
 			tool_misuse("--type and its companions: too long");
-		if (hrr_tolerance_add(&play.tolerance, text, &diag) < 0)
+		if (hrr_rules_add(&play.tolerance, text, &diag) < 0)
 			tool_misuse("--%s", diag.what); /* it begins with the key */
 	}
 	if (play.tolerance.n != 0)

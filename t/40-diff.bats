@@ -245,6 +245,16 @@ le() {
 	jq -e -s '.[-1].diff=="end" and .[-1].differ==1' .out
 }
 
+@test "hrr-diff: wide integers are not compared as the doubles near them" {
+	printf '\000\000\000\000\000\000\000\020\005\000\000\000\000\000\000\000' >a # 2^60, 5
+	printf '\001\000\000\000\000\000\000\020\005\000\000\000\000\000\000\000' >b
+	run_sep hrr-diff -t i64 a b
+	status_is 1
+	out_has '1 of 2 differ, 0 within tolerance, worst abs 1 at [0]'
+	run_sep hrr-diff -t i64 --atol 1 a b
+	status_is 0
+}
+
 @test "hrr-diff: a typed view and its tolerances" {
 	local x y
 	x=$(blob '\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\xc0\x7f\x00\x00\x80\x7f')

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Types of numbers that bytes may be looked at as. */
+/* Types of numbers that bytes may be looked at as; little endian, as devices and hosts here are. */
 enum hrr_type {
 	HRR_TYPE_NONE,
 	HRR_TYPE_F16,
@@ -31,5 +31,8 @@ static inline size_t hrr_type_size(enum hrr_type type)
 
 	return sizes[type];
 }
+
+/* The number at p, which need not be aligned; of 64-bit integers the nearest double. NONE: 0. */
+double hrr_type_value(enum hrr_type type, const void *p);
 
 #endif

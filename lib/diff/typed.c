@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/half.h"
 #include "lib/diff/typed_block.h"
 
 /* A value in two views: as a number, and as a place on the line of all values of its type, where
@@ -12,25 +13,6 @@ struct value {
 	int64_t place;
 	bool finite;
 };
-
-static double half(uint16_t h)
-{
-	int e = h >> 10 & 31, m = h & 1023;
-	double v = e == 31  ? (m ? NAN : INFINITY)
-		   : e == 0 ? ldexp(m, -24)
-			    : ldexp(m + 1024, e - 25);
-
-	return h & 0x8000 ? -v : v;
-}
-
-static double brain(uint16_t h)
-{
-	uint32_t u = (uint32_t)h << 16;
-	float f;
-
-	memcpy(&f, &u, sizeof f);
-	return (double)f;
-}
 
 /* Sign and magnitude to a line: -0 and +0 are one place. */
 static int64_t line(uint64_t bits, int width)
@@ -48,11 +30,11 @@ static inline struct value value(enum hrr_type type, const unsigned char *p)
 	memcpy(&bits, p, hrr_type_size(type));
 	switch (type) {
 	case HRR_TYPE_F16:
-		v.number = half((uint16_t)bits);
+		v.number = (double)hrr_of_half((uint16_t)bits);
 		v.place = line(bits, 16);
 		break;
 	case HRR_TYPE_BF16:
-		v.number = brain((uint16_t)bits);
+		v.number = (double)hrr_of_bfloat16((uint16_t)bits);
 		v.place = line(bits, 16);
 		break;
 	case HRR_TYPE_F32: {
@@ -97,13 +79,21 @@ static uint64_t steps(int64_t x, int64_t y)
 	return x < y ? (uint64_t)y - (uint64_t)x : (uint64_t)x - (uint64_t)y;
 }
 
-static bool equal(const struct value *x, const struct value *y, const struct hrr_tolerance *tol)
+/* Of finite numbers. Wide integers are compared as they are, not as the nearest binary64. */
+static double distance(enum hrr_type type, const struct value *x, const struct value *y)
+{
+	return type >= HRR_TYPE_I8 ? (double)steps(x->place, y->place)
+				   : fabs(x->number - y->number);
+}
+
+static inline bool equal(enum hrr_type type, const struct value *x, const struct value *y,
+			 const struct hrr_tolerance *tol)
 {
 	if (isnan(x->number) || isnan(y->number))
 		return tol->equal_nan && isnan(x->number) && isnan(y->number);
 	if (!x->finite || !y->finite)
 		return x->number == y->number;
-	return fabs(x->number - y->number) <= tol->atol + tol->rtol * fabs(x->number) ||
+	return distance(type, x, y) <= tol->atol + tol->rtol * fabs(x->number) ||
 	       steps(x->place, y->place) <= tol->ulp;
 }
 
@@ -112,19 +102,20 @@ bool hrr_typed_equal(enum hrr_type type, const void *a, const void *b,
 {
 	struct value x = value(type, a), y = value(type, b);
 
-	return memcmp(a, b, hrr_type_size(type)) == 0 || equal(&x, &y, tol);
+	return memcmp(a, b, hrr_type_size(type)) == 0 || equal(type, &x, &y, tol);
 }
 
-static inline void note(struct hrr_typed *t, size_t i, const struct value *x, const struct value *y)
+static inline void note(enum hrr_type type, struct hrr_typed *t, size_t i, const struct value *x,
+			const struct value *y)
 {
-	double d = fabs(x->number - y->number), ax = fabs(x->number);
+	double d = distance(type, x, y), ax = fabs(x->number);
 	uint64_t ulp = steps(x->place, y->place);
 
 	if (d > t->abs.value)
 		t->abs = (struct hrr_typed_worst){.value = d, .index = i};
-	/* d / ax is greater, without dividing each time */
-	if (d > t->rel.value * ax && d > 0)
-		t->rel = (struct hrr_typed_worst){.value = ax > 0 ? d / ax : INFINITY, .index = i};
+	/* No quotient is greater whose product is not reached; few have to be divided. */
+	if (d >= t->rel.value * ax && d > 0 && d / ax > t->rel.value)
+		t->rel = (struct hrr_typed_worst){.value = d / ax, .index = i};
 	if (ulp > t->ulp.ulp)
 		t->ulp = (struct hrr_typed_worst){.ulp = ulp, .index = i};
 }
@@ -141,7 +132,7 @@ static inline __attribute__((always_inline)) void pairs(enum hrr_type type, cons
 		struct value x = value(type, a + i * size), y = value(type, b + i * size);
 
 		if (x.finite && y.finite)
-			note(t, i, &x, &y);
+			note(type, t, i, &x, &y);
 		if (worst_only)
 			continue;
 		uint64_t ulp = steps(x.place, y.place);
@@ -153,7 +144,7 @@ static inline __attribute__((always_inline)) void pairs(enum hrr_type type, cons
 			t->bins[ulp ? 64 - __builtin_clzll(ulp) : 0]++;
 		if (memcmp(a + i * size, b + i * size, size) == 0)
 			t->exact++;
-		else if (equal(&x, &y, tol))
+		else if (equal(type, &x, &y, tol))
 			t->within++;
 		else if (t->differing++ == 0)
 			t->first = i;
@@ -190,14 +181,13 @@ static void each_pair(enum hrr_type type, const void *a, const void *b, size_t f
 /* A whole block. The worst of it, and the first that differs, are looked for where there are any.
  */
 static void block(enum hrr_type type, const unsigned char *a, const unsigned char *b, size_t at,
-		  const struct hrr_tolerance *tol, struct hrr_typed *t, struct hrr_typed_bins *bins,
-		  bool *unsure)
+		  struct hrr_typed_plan *plan, struct hrr_typed *t, struct hrr_typed_bins *bins)
 {
+	const struct hrr_tolerance *tol = plan->tol;
 	size_t size = hrr_type_size(type);
-	struct hrr_typed_sums s = {.unsure = *unsure};
+	struct hrr_typed_sums s;
 
-	hrr_typed_block(type, a + at * size, b + at * size, tol, t, &s, bins);
-	*unsure = s.unsure;
+	hrr_typed_block(type, a + at * size, b + at * size, plan, &s, bins);
 	t->exact += s.exact;
 	t->within += s.within;
 	for (int side = 0; side < 2; side++) {
@@ -211,25 +201,35 @@ static void block(enum hrr_type type, const unsigned char *a, const unsigned cha
 			break;
 		}
 	t->differing += differing;
-	if (s.worse)
-		each_pair(type, a, b, at, at + HRR_TYPED_BLOCK, tol, true, t);
+	if (!s.worse)
+		return;
+	each_pair(type, a, b, at, at + HRR_TYPED_BLOCK, tol, true, t);
+	struct value x = value(type, a + t->rel.index * size),
+		     y = value(type, b + t->rel.index * size);
+	hrr_typed_plan_worst(plan, type, t, distance(type, &x, &y), fabs(x.number),
+			     steps(x.place, y.place));
+}
+
+/* Blocks take numbers for tolerances; infinity times 0 is none. */
+static bool usable(const struct hrr_tolerance *tol)
+{
+	return isfinite(tol->atol) && isfinite(tol->rtol);
 }
 
 void hrr_typed_compare(enum hrr_type type, const void *a, const void *b, size_t len,
 		       const struct hrr_tolerance *tol, struct hrr_typed *ret)
 {
 	struct hrr_typed_bins bins = {0};
-	bool unsure = false;
+	struct hrr_typed_plan plan;
 	size_t i = 0;
 
 	*ret =
 	    (struct hrr_typed){.n = len / hrr_type_size(type), .first = len / hrr_type_size(type)};
 	if (type == HRR_TYPE_NONE)
 		return;
-	for (; ret->n - i >= HRR_TYPED_BLOCK; i += HRR_TYPED_BLOCK) {
-		unsure &= i / HRR_TYPED_BLOCK % 8 != 0; /* where it failed the next are alike */
-		block(type, a, b, i, tol, ret, &bins, &unsure);
-	}
+	hrr_typed_plan(&plan, type, tol, ret->n);
+	for (; ret->n - i >= HRR_TYPED_BLOCK && usable(tol); i += HRR_TYPED_BLOCK)
+		block(type, a, b, i, &plan, ret, &bins);
 	for (int k = 0; k < HRR_TYPED_BINS; k++)
 		ret->bins[k] = bins.n[0][k] + bins.n[1][k] + bins.n[2][k] + bins.n[3][k];
 	each_pair(type, a, b, i, ret->n, tol, false, ret);
@@ -262,13 +262,12 @@ static bool near_block(const unsigned char *a, const unsigned char *b,
 
 /* A block of any type. */
 static bool within_block(enum hrr_type type, const void *a, const void *b,
-			 const struct hrr_tolerance *tol)
+			 const struct hrr_typed_plan *plan)
 {
-	const struct hrr_typed any = {
-	    .abs.value = INFINITY, .rel.value = INFINITY, .ulp.ulp = UINT64_MAX};
-	struct hrr_typed_sums s = {.unsure = false};
+	struct hrr_typed_bins bins;
+	struct hrr_typed_sums s;
 
-	hrr_typed_block(type, a, b, tol, &any, &s, NULL);
+	hrr_typed_block(type, a, b, plan, &s, &bins);
 	return s.exact + s.within == HRR_TYPED_BLOCK;
 }
 
@@ -278,12 +277,19 @@ bool hrr_typed_within(enum hrr_type type, const void *va, const void *vb, size_t
 	const unsigned char *a = va, *b = vb;
 	size_t size = hrr_type_size(type), block = size * HRR_TYPED_BLOCK, at = 0;
 	bool near = type == HRR_TYPE_F32 && tol->atol < 1e30 && tol->rtol < 1e30;
+	/* Nothing is worse than this, so that nobody asks for the worst. */
+	const struct hrr_typed worst = {
+	    .abs.value = INFINITY, .rel.value = INFINITY, .ulp.ulp = UINT64_MAX};
+	struct hrr_typed_plan plan;
 
 	if (type == HRR_TYPE_NONE)
 		return memcmp(a, b, len) == 0;
-	for (; len - at >= block; at += block)
+	hrr_typed_plan(&plan, type, tol, len / size);
+	hrr_typed_plan_worst(&plan, type, &worst, 0, 1, 0);
+	for (; len - at >= block && usable(tol); at += block)
 		if (!(near && near_block(a + at, b + at, tol)) &&
-		    memcmp(a + at, b + at, block) != 0 && !within_block(type, a + at, b + at, tol))
+		    memcmp(a + at, b + at, block) != 0 &&
+		    !within_block(type, a + at, b + at, &plan))
 			return false;
 	for (; len - at >= size; at += size)
 		if (!hrr_typed_equal(type, a + at, b + at, tol))

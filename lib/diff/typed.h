@@ -6,12 +6,11 @@
 #include "lib/base/buf.h"
 #include "lib/base/type.h"
 
-/* Bytes compared as numbers. Little endian, as devices and hosts here are. */
-
 /*
- * What counts as equal beside equal bits: |a - b| <= atol + rtol * |a|, or at
- * most ulp steps between them. NaN is equal to nothing but the same bits, unless
- * equal_nan.
+ * Bytes compared as numbers. Two are equal when their bits are, and beside that, when they are
+ * finite, if |a - b| <= atol + rtol * |a| in binary64 or they are at most ulp steps apart: a step
+ * of floats is to the next one of their type, of integers 1, and the distance of integers is exact.
+ * NaN is equal to nothing but the same bits, unless equal_nan.
  */
 struct hrr_tolerance {
 	double atol, rtol;
@@ -19,13 +18,14 @@ struct hrr_tolerance {
 	bool equal_nan;
 };
 
-#define HRR_TYPED_BINS 65 /* ulp distance 0, 1, 2-3, 4-7, …: number of its binary digits */
-
 struct hrr_typed_worst {
 	double value;
 	uint64_t ulp; /* for the worst by ulp */
-	size_t index;
+	size_t index; /* the first of equal ones */
 };
+
+/* Distances are counted by the binary digits of their steps: 0, 1, 2-3, 4-7, … */
+#define HRR_TYPED_BINS 65
 
 struct hrr_typed {
 	size_t n;	  /* elements compared */
@@ -34,8 +34,9 @@ struct hrr_typed {
 	size_t differing; /* beyond it */
 	size_t first;	  /* index of the first that differs; n when none */
 	size_t nan[2], inf[2];
-	struct hrr_typed_worst abs, rel, ulp; /* over pairs of finite numbers */
-	size_t bins[HRR_TYPED_BINS];	      /* the same */
+	/* Over pairs of finite numbers. */
+	struct hrr_typed_worst abs, rel, ulp;
+	size_t bins[HRR_TYPED_BINS];
 };
 
 /* len bytes of each; what does not fill an element at the end is not looked at. */

@@ -1,306 +1,166 @@
 #include "lib/diff/typed_block.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
-#define N HRR_TYPED_BLOCK
+#include "lib/base/half.h"
 
-/* One copy of a function per width of vectors, chosen when the program starts. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("arch=skylake-avx512", "avx2", "default")))
-#else
-#define WIDE
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
 #endif
 
-/* A block on its way: distances in steps; bits that are set in pairs of finite numbers. */
-struct steps_32 {
-	uint32_t ulp[N], max;
-	int32_t finite[N];
-};
+/*
+ * Loops over whole blocks that the compiler makes vectors of. All is inlined into one function
+ * for each type and level of the machine; what they find does not depend on the level.
+ */
+#define N HRR_TYPED_BLOCK
+#define INLINE static inline __attribute__((always_inline))
 
-struct steps_64 {
-	uint64_t ulp[N], max;
-	int64_t finite[N];
-};
+/* --- small types as binary32, exactly --- */
 
-static inline float of_bits(uint32_t u)
+typedef void to_floats(const void *x, float *ret);
+
+#define TO_FLOATS(name, in, number)                                    \
+	INLINE void floats_##name(const void *p, float *ret)           \
+	{                                                              \
+		typedef in any __attribute__((aligned(1), may_alias)); \
+		const any *x = p;                                      \
+		for (int i = 0; i < N; i++)                            \
+			ret[i] = number(x[i]);                         \
+	}
+TO_FLOATS(bf16, uint16_t, hrr_of_bfloat16)
+TO_FLOATS(f32, float, )
+TO_FLOATS(i16, int16_t, (float))
+TO_FLOATS(u16, uint16_t, (float))
+/* Finite ones: others are made 0 before. */
+TO_FLOATS(f16_portable, uint16_t, hrr_of_finite_half)
+TO_FLOATS(i8, int8_t, (float))
+TO_FLOATS(u8, uint8_t, (float))
+
+#if defined(__x86_64__)
+#define AVX512 "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,f16c"
+#define TARGET_AVX2 __attribute__((target("avx2,f16c")))
+#if defined(__clang__)
+#define TARGET_AVX512 __attribute__((target(AVX512)))
+#else
+#define TARGET_AVX512 __attribute__((target(AVX512 ",prefer-vector-width=512")))
+#endif
+
+TARGET_AVX2 static inline void floats_f16_avx2(const void *p, float *ret)
 {
-	float f;
+	const unsigned char *x = p;
 
-	memcpy(&f, &u, sizeof f);
-	return f;
+	for (int i = 0; i < N; i += 8)
+		_mm256_storeu_ps(ret + i,
+				 _mm256_cvtph_ps(_mm_loadu_si128((const void *)(x + 2 * i))));
 }
+
+TARGET_AVX512 static inline void floats_f16_avx512(const void *p, float *ret)
+{
+	const unsigned char *x = p;
+
+	for (int i = 0; i < N; i += 16)
+		_mm512_storeu_ps(ret + i,
+				 _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(x + 2 * i))));
+}
+#endif
+
+/* --- errors, in binary64 --- */
+
+struct errors {
+	uint32_t near; /* pairs within the tolerance; equal numbers are, with any */
+	bool worse;    /* a distance or a quotient is more than the worst was */
+};
 
 /*
- * The functions of a type: bits is an unsigned integer of its size, place what a value's bits are
- * on the line of all values (typed.c), is_special whether they are no finite number, and number
- * is the value in binary64.
+ * d of a pair is its distance and v the size of its first number. A quotient that exceeds rel
+ * has d >= rel * v however the product is rounded; whether one does is then seen by dividing.
  */
-#define TYPE(name, bits, width, place, is_special, number)                                         \
-	WIDE static void distances_##name(const bits *x, const bits *y, struct steps_##width *s,   \
-					  struct hrr_typed_sums *t)                                \
-	{                                                                                          \
-		uint##width##_t max = 0, special = 0, exact = 0;                                   \
-		for (int i = 0; i < N; i++) {                                                      \
-			const bits a = x[i], b = y[i];                                             \
-			const int##width##_t p = place(a), q = place(b);                           \
-			const uint##width##_t d = p < q ? (uint##width##_t)q - (uint##width##_t)p  \
-							: (uint##width##_t)p - (uint##width##_t)q; \
-			s->ulp[i] = d;                                                             \
-			s->finite[i] = -1;                                                         \
-			max = d > max ? d : max;                                                   \
-			exact += a == b;                                                           \
-			special |= (uint##width##_t)(is_special(a) | is_special(b));               \
-		}                                                                                  \
-		s->max = max;                                                                      \
-		t->exact = (uint32_t)exact;                                                        \
-		t->finite = N;                                                                     \
-		if (special)                                                                       \
-			specials_##name(x, y, s, t);                                               \
-	}                                                                                          \
-                                                                                                   \
-	WIDE static void errors_##name(const bits *x, const bits *y,                               \
-				       const struct steps_##width *s,                              \
-				       const struct hrr_tolerance *tol,                            \
-				       const struct hrr_typed *worst, struct hrr_typed_sums *t)    \
-	{                                                                                          \
-		const double atol = tol->atol, rtol = tol->rtol, abs = worst->abs.value,           \
-			     rel = worst->rel.value;                                               \
-		const uint##width##_t ulp =                                                        \
-		    tol->ulp > UINT##width##_MAX ? UINT##width##_MAX : (uint##width##_t)tol->ulp;  \
-		int##width##_t within = 0, worse = 0;                                              \
-		for (int i = 0; i < N; i++) {                                                      \
-			const bits a = x[i], b = y[i];                                             \
-			const double v = number(a), d = fabs(v - number(b)), m = fabs(v);          \
-			const int##width##_t differs = s->finite[i] & -(int##width##_t)(a != b);   \
-			within -= differs & (-(int##width##_t)(d <= atol + rtol * m) |             \
-					     -(int##width##_t)(s->ulp[i] <= ulp));                 \
-			worse |= differs &                                                         \
-				 (-(int##width##_t)(d > abs) | -(int##width##_t)(d > rel * m));    \
-		}                                                                                  \
-		t->within += (uint32_t)within;                                                     \
-		t->worse = worse != 0 || s->max > worst->ulp.ulp;                                  \
-	}
-
-/*
- * All of it in binary32, for types of at most 32 bits, as far as it is sure: no pair of the block
- * is of other than finite numbers, is worse than the worst, lies at the edge of the tolerance, or
- * so near to 0 that products are not normal numbers. d and m, the distance and the size of the
- * first number, are rounded once each, and the margins are larger than what three roundings make.
- * false says that one has to look closer.
- */
-struct bounds {
-	bool usable;
-	float atol, rtol; /* a little smaller */
-	float beyond;	  /* what is so many times the tolerance is outside it */
-	float abs, rel;	  /* d of the worst so far is less; a little smaller */
-	uint32_t ulp;
-};
-
-static void bounds(struct bounds *r, const struct hrr_tolerance *tol, const struct hrr_typed *worst)
-{
-	const double less = 1 - 1e-6;
-
-	r->usable = tol->atol < 1e30 && tol->rtol < 1e30;
-	r->atol = (float)(tol->atol * less);
-	r->rtol = (float)(tol->rtol * less);
-	r->beyond = (float)(1 + 4e-6);
-	r->rel = (float)(worst->rel.value * less);
-	r->ulp = tol->ulp > UINT32_MAX ? UINT32_MAX : (uint32_t)tol->ulp;
-	/* Where distances are exact, which is seen to later, an equal one is no reason to look. */
-	r->abs = (float)worst->abs.value;
-	if ((double)r->abs == worst->abs.value)
-		r->abs = nextafterf(r->abs, INFINITY);
-	else
-		r->abs = (float)(worst->abs.value * less);
-}
-
-#define FAST(name, bits, place, is_special, distance, magnitude)                                \
-	WIDE static bool fast_##name(const bits *x, const bits *y, struct steps_32 *s,          \
-				     const struct bounds *r, struct hrr_typed_sums *t)          \
-	{                                                                                       \
-		const float atol = r->atol, rtol = r->rtol, beyond = r->beyond, abs = r->abs,   \
-			    rel = r->rel;                                                       \
-		const uint32_t ulp = r->ulp, small = to_bits(1e-36f) - 1;                       \
-		uint32_t max = 0, exact = 0;                                                    \
-		int32_t within = 0, unsure = 0;                                                 \
-		for (int i = 0; i < N; i++) {                                                   \
-			const bits a = x[i], b = y[i];                                          \
-			const int32_t p = place(a), q = place(b);                               \
-			const uint32_t u =                                                      \
-			    p < q ? (uint32_t)q - (uint32_t)p : (uint32_t)p - (uint32_t)q;      \
-			const float d = distance(a, b, u), m = magnitude(a),                    \
-				    low = atol + rtol * m;                                      \
-			const int32_t differs = -(int32_t)(a != b),                             \
-				      in = -(int32_t)(d <= low) | -(int32_t)(u <= ulp),         \
-				      out = -(int32_t)(d > low * beyond),                       \
-				      worse = -(int32_t)(d >= abs) | -(int32_t)(d >= rel * m) | \
-					      -(int32_t)(to_bits(d) - 1 < small);               \
-			s->ulp[i] = u;                                                          \
-			max = u > max ? u : max;                                                \
-			exact += a == b;                                                        \
-			within -= differs & in;                                                 \
-			unsure |= (differs & (worse | ~(in | out))) |                           \
-				  -(int32_t)(is_special(a) | is_special(b));                    \
-		}                                                                               \
-		s->max = max;                                                                   \
-		t->exact = exact;                                                               \
-		t->within = (uint32_t)within;                                                   \
-		t->finite = N;                                                                  \
-		return unsure == 0;                                                             \
-	}
-
-static inline uint32_t to_bits(float f)
-{
-	uint32_t u;
-
-	memcpy(&u, &f, sizeof u);
-	return u;
-}
-
-/* What is no finite number has no distance. */
-#define SPECIALS(name, bits, width, size, infinity)                                        \
-	static void specials_##name(const bits *x, const bits *y, struct steps_##width *s, \
-				    struct hrr_typed_sums *t)                              \
+#define ERRORS(name, number, near_t, distance, size)                                       \
+	INLINE void errors_##name(const number *x, const number *y, const near_t *near,    \
+				  const struct hrr_typed_plan *p, struct errors *ret)      \
 	{                                                                                  \
-		s->max = 0;                                                                \
-		t->finite = 0;                                                             \
+		const double atol = p->tol->atol, rtol = p->tol->rtol, abs = p->abs.value, \
+			     rel = p->rel.value;                                           \
+		int64_t in = 0, over = 0, perhaps = 0;                                     \
 		for (int i = 0; i < N; i++) {                                              \
-			const bits a = size(x[i]), b = size(y[i]);                         \
-			const bool both = a < (infinity) && b < (infinity);                \
-			t->nan[0] += a > (infinity);                                       \
-			t->nan[1] += b > (infinity);                                       \
-			t->inf[0] += a == (infinity);                                      \
-			t->inf[1] += b == (infinity);                                      \
-			t->both_nan += a > (infinity) && b > (infinity) && x[i] != y[i];   \
-			t->finite += both;                                                 \
-			s->finite[i] = -(int##width##_t)both;                              \
-			s->ulp[i] = both ? s->ulp[i] : 0;                                  \
-			s->max = s->ulp[i] > s->max ? s->ulp[i] : s->max;                  \
+			const double d = distance(x[i], y[i]), v = size(x[i], y[i]);       \
+			in += (d <= atol + rtol * v) | (near ? near[i] : 0);               \
+			over |= -(int64_t)(d > abs);                                       \
+			perhaps |= -(int64_t)(d >= rel * v) & -(int64_t)(d > 0);           \
 		}                                                                          \
-	}
-#define NO_SPECIALS(name, bits, width)                                                     \
-	static void specials_##name(const bits *x, const bits *y, struct steps_##width *s, \
-				    struct hrr_typed_sums *t)                              \
-	{                                                                                  \
-		(void)x;                                                                   \
-		(void)y;                                                                   \
-		(void)s;                                                                   \
-		(void)t;                                                                   \
+		for (int i = 0; perhaps && i < N; i++)                                     \
+			over |= -(int64_t)(distance(x[i], y[i]) / size(x[i], y[i]) > rel); \
+		*ret = (struct errors){.near = (uint32_t)in, .worse = over != 0};          \
 	}
 
-#define SIZE_16(u) ((uint16_t)((u)&0x7fffu))
-#define SIZE_32(u) ((u)&0x7fffffffu)
-#define SIZE_64(u) ((u)&0x7fffffffffffffffu)
-#define LINE_16(u) ((u)&0x8000u ? -(int32_t)((u)&0x7fffu) : (int32_t)((u)&0x7fffu))
-#define LINE_32(u) ((u) >> 31 ? -(int32_t)SIZE_32(u) : (int32_t)(u))
-#define LINE_64(u) ((u) >> 63 ? -(int64_t)SIZE_64(u) : (int64_t)(u))
-#define PLACE_I8(u) ((int8_t)(u))
-#define PLACE_I16(u) ((int16_t)(u))
-#define PLACE_I32(u) ((int32_t)(u))
-#define PLACE_U32(u) ((int32_t)((u) ^ 0x80000000u))
-#define PLACE_I64(u) ((int64_t)(u))
-#define PLACE_U64(u) ((int64_t)((u) ^ 0x8000000000000000u))
-#define PLAIN(u) (u)
-#define IS_F16(u) (SIZE_16(u) >= 0x7c00)
-#define IS_BF16(u) (SIZE_16(u) >= 0x7f80)
-#define IS_F32(u) (SIZE_32(u) >= 0x7f800000u)
-#define IS_F64(u) (SIZE_64(u) >= (uint64_t)0x7ff << 52)
-#define NEVER(u) 0
-/* A half is a binary32 of another bias; 2^112 mends it, of subnormal ones too. */
-#define NUMBER_F16(u) \
-	((double)(of_bits((uint32_t)SIZE_16(u) << 13 | ((uint32_t)(u)&0x8000u) << 16) * 0x1p112f))
-#define NUMBER_BF16(u) ((double)of_bits((uint32_t)(u) << 16))
-#define NUMBER_F32(u) ((double)of_bits(u))
-#define NUMBER_I8(u) ((double)(int8_t)(u))
-#define NUMBER_I16(u) ((double)(int16_t)(u))
-#define NUMBER_I32(u) ((double)(int32_t)(u))
-#define NUMBER_I64(u) ((double)(int64_t)(u))
-#define NUMBER_U(u) ((double)(u))
+#define FLOAT_DISTANCE(x, y) fabs((double)(x) - (double)(y))
+#define FLOAT_SIZE(x, y) fabs((double)(x))
+#define FIRST(x, y) (x)
+#define SECOND(x, y) (y)
+ERRORS(of_floats, float, int32_t, FLOAT_DISTANCE, FLOAT_SIZE)
+ERRORS(of_distances, double, int64_t, FIRST, SECOND)
 
-static inline double number_f64(uint64_t u)
+/*
+ * The same of small types in binary32, which holds their numbers and, if they are not far apart,
+ * their distances exactly. false: not sure, one has to look closer.
+ */
+INLINE bool errors_fast(const float *x, const float *y, const int32_t *near,
+			const struct hrr_typed_plan *p, bool any_size, bool integers, bool exact,
+			bool rel, struct errors *ret)
 {
-	double d;
+	const float atol = p->atol, rtol = p->rtol, beyond = p->beyond, least = p->least,
+		    rel_d = p->rel_d, rel_v = p->rel_v, steps = p->steps;
+	int32_t in = 0, reach = 0, worse = 0;
 
-	memcpy(&d, &u, sizeof d);
-	return d;
+	for (int i = 0; i < N; i++) {
+		const float d = fabsf(x[i] - y[i]), v = fabsf(x[i]), limit = atol + rtol * v,
+			    low = limit < steps ? steps : limit;
+		const int32_t close = near ? near[i] : 0;
+
+		in += (d <= low) | close;
+		if (!exact)
+			reach += (d <= low * beyond) | close;
+		if (!integers)
+			worse |= -(int32_t)(d >= least);
+		if (rel)
+			worse |= -(int32_t)(d * rel_v > rel_d * v);
+		if (any_size) /* products stay normal numbers */
+			worse |=
+			    -(int32_t)(d > 1e30f) | (-(int32_t)(d > 0) & -(int32_t)(d < 1e-30f));
+	}
+	*ret = (struct errors){.near = (uint32_t)in};
+	return (exact || in == reach) && !worse;
 }
-
-SPECIALS(f16, uint16_t, 32, SIZE_16, 0x7c00)
-SPECIALS(bf16, uint16_t, 32, SIZE_16, 0x7f80)
-SPECIALS(f32, uint32_t, 32, SIZE_32, 0x7f800000u)
-SPECIALS(f64, uint64_t, 64, SIZE_64, (uint64_t)0x7ff << 52)
-NO_SPECIALS(i8, uint8_t, 32)
-NO_SPECIALS(u8, uint8_t, 32)
-NO_SPECIALS(i16, uint16_t, 32)
-NO_SPECIALS(u16, uint16_t, 32)
-NO_SPECIALS(i32, uint32_t, 32)
-NO_SPECIALS(u32, uint32_t, 32)
-NO_SPECIALS(i64, uint64_t, 64)
-NO_SPECIALS(u64, uint64_t, 64)
-
-TYPE(f16, uint16_t, 32, LINE_16, IS_F16, NUMBER_F16)
-TYPE(bf16, uint16_t, 32, LINE_16, IS_BF16, NUMBER_BF16)
-TYPE(f32, uint32_t, 32, LINE_32, IS_F32, NUMBER_F32)
-TYPE(f64, uint64_t, 64, LINE_64, IS_F64, number_f64)
-TYPE(i8, uint8_t, 32, PLACE_I8, NEVER, NUMBER_I8)
-TYPE(u8, uint8_t, 32, PLAIN, NEVER, NUMBER_U)
-TYPE(i16, uint16_t, 32, PLACE_I16, NEVER, NUMBER_I16)
-TYPE(u16, uint16_t, 32, PLAIN, NEVER, NUMBER_U)
-TYPE(i32, uint32_t, 32, PLACE_I32, NEVER, NUMBER_I32)
-TYPE(u32, uint32_t, 32, PLACE_U32, NEVER, NUMBER_U)
-TYPE(i64, uint64_t, 64, PLACE_I64, NEVER, NUMBER_I64)
-TYPE(u64, uint64_t, 64, PLACE_U64, NEVER, NUMBER_U)
-
-#define FAST_F16(u) of_bits((uint32_t)SIZE_16(u) << 13 | ((uint32_t)(u)&0x8000u) << 16) * 0x1p112f
-#define DISTANCE_F16(a, b, u) fabsf(FAST_F16(a) - FAST_F16(b))
-#define DISTANCE_BF16(a, b, u) fabsf(of_bits((uint32_t)(a) << 16) - of_bits((uint32_t)(b) << 16))
-#define DISTANCE_F32(a, b, u) fabsf(of_bits(a) - of_bits(b))
-#define DISTANCE_INT(a, b, u) ((float)(u))
-#define SIZE_OF_F16(a) fabsf(FAST_F16(a))
-#define SIZE_OF_BF16(a) of_bits((uint32_t)SIZE_16(a) << 16)
-#define SIZE_OF_F32(a) of_bits(SIZE_32(a))
-#define SIZE_OF_I8(a) fabsf((float)(int8_t)(a))
-#define SIZE_OF_I16(a) fabsf((float)(int16_t)(a))
-#define SIZE_OF_I32(a) fabsf((float)(int32_t)(a))
-#define SIZE_OF_U(a) ((float)(a))
-
-FAST(f16, uint16_t, LINE_16, IS_F16, DISTANCE_F16, SIZE_OF_F16)
-FAST(bf16, uint16_t, LINE_16, IS_BF16, DISTANCE_BF16, SIZE_OF_BF16)
-FAST(f32, uint32_t, LINE_32, IS_F32, DISTANCE_F32, SIZE_OF_F32)
-FAST(i8, uint8_t, PLACE_I8, NEVER, DISTANCE_INT, SIZE_OF_I8)
-FAST(u8, uint8_t, PLAIN, NEVER, DISTANCE_INT, SIZE_OF_U)
-FAST(i16, uint16_t, PLACE_I16, NEVER, DISTANCE_INT, SIZE_OF_I16)
-FAST(u16, uint16_t, PLAIN, NEVER, DISTANCE_INT, SIZE_OF_U)
-FAST(i32, uint32_t, PLACE_I32, NEVER, DISTANCE_INT, SIZE_OF_I32)
-FAST(u32, uint32_t, PLACE_U32, NEVER, DISTANCE_INT, SIZE_OF_U)
 
 /* --- bins: the number of binary digits of each distance --- */
 
-#define FEW 8 /* bins that are counted by comparing; more, one by one */
-
-WIDE static uint32_t at_least_32(const uint32_t *u, uint32_t least)
-{
-	uint32_t n = 0;
-
-	for (int i = 0; i < N; i++)
-		n += u[i] >= least;
-	return n;
-}
-
-WIDE static uint64_t at_least_64(const uint64_t *u, uint64_t least)
-{
-	uint64_t n = 0;
-
-	for (int i = 0; i < N; i++)
-		n += u[i] >= least;
-	return n;
-}
+/* By comparing with each power of two up to the most. */
+#define BINS_BY_POWERS(bits)                                                  \
+	INLINE void by_powers_##bits(const bits *u, bits most, size_t finite, \
+				     struct hrr_typed_bins *bins)             \
+	{                                                                     \
+		size_t more = finite;                                         \
+		int b = 0;                                                    \
+		for (; (size_t)b < sizeof(bits) * 8 && most >> b; b++) {      \
+			const bits least = (bits)((bits)1 << b);              \
+			bits n = 0;                                           \
+			for (int i = 0; i < N; i++)                           \
+				n = (bits)(n + (u[i] >= least));              \
+			bins->n[0][b] += more - (size_t)n;                    \
+			more = (size_t)n;                                     \
+		}                                                             \
+		bins->n[0][b] += more;                                        \
+	}
+BINS_BY_POWERS(uint16_t)
+BINS_BY_POWERS(uint32_t)
+BINS_BY_POWERS(uint64_t)
 
 /* Binary digits of u by the exponent of u as a binary32. Below its highest bit one is cleared,
  * so that nothing is rounded up to the next power of two. */
-static inline uint32_t digits(uint32_t u)
+INLINE uint32_t digits_32(uint32_t u)
 {
 	float f = (float)(int32_t)(u & ~(u >> 1) & 0x7fffffffu);
 	uint32_t e, top = -(u >> 31);
@@ -311,24 +171,15 @@ static inline uint32_t digits(uint32_t u)
 	return (e & ~top) | (32 & top);
 }
 
-WIDE static void digits_32(const uint32_t *u, uint8_t *ret)
+INLINE uint32_t digits_64(uint64_t u)
 {
-	for (int i = 0; i < N; i++)
-		ret[i] = (uint8_t)digits(u[i]);
+	uint32_t high = (uint32_t)(u >> 32), low = (uint32_t)u, is_high = -(uint32_t)(high != 0);
+
+	return ((digits_32(high) + 32) & is_high) | (digits_32(low) & ~is_high);
 }
 
-WIDE static void digits_64(const uint64_t *u, uint8_t *ret)
-{
-	for (int i = 0; i < N; i++) {
-		uint32_t high = (uint32_t)(u[i] >> 32), low = (uint32_t)u[i],
-			 is_high = -(uint32_t)(high != 0);
-
-		ret[i] = (uint8_t)(((digits(high) + 32) & is_high) | (digits(low) & ~is_high));
-	}
-}
-
-/* Four counts of each, so that none waits for the last. */
-static void count(const uint8_t *digit, struct hrr_typed_bins *b)
+/* One by one, in four counts of each, so that none waits for the last. */
+static void by_digits(const uint8_t *digit, size_t finite, struct hrr_typed_bins *b)
 {
 	for (int i = 0; i < N; i += 4) {
 		b->n[0][digit[i]]++;
@@ -336,92 +187,288 @@ static void count(const uint8_t *digit, struct hrr_typed_bins *b)
 		b->n[2][digit[i + 2]]++;
 		b->n[3][digit[i + 3]]++;
 	}
+	b->n[0][0] -= N - finite; /* what is no number stood there as 0 */
 }
 
-#define BINS(width)                                                                         \
-	static void bins_##width(const struct steps_##width *s, uint32_t finite,            \
-				 struct hrr_typed_bins *bins)                               \
-	{                                                                                   \
-		uint8_t digit[N];                                                           \
-		size_t more = finite, n;                                                    \
-		if (s->max < 1u << FEW) {                                                   \
-			for (int b = 0; more; b++, more = n) {                              \
-				n = s->max >> b                                             \
-					? at_least_##width(s->ulp, (uint##width##_t)1 << b) \
-					: 0;                                                \
-				bins->n[0][b] += more - n;                                  \
-			}                                                                   \
-			return;                                                             \
-		}                                                                           \
-		digits_##width(s->ulp, digit);                                              \
-		count(digit, bins);                                                         \
-		bins->n[0][0] -= N - finite; /* what is no number stood there as 0 */       \
+/* The same without a branch for each: they are few, and none waits for another. */
+INLINE void bins_uint8_t(const uint8_t *u, uint8_t most, size_t finite, struct hrr_typed_bins *bins)
+{
+	size_t more[9] = {finite};
+
+	for (int b = 0; b < 8; b++) {
+		const uint8_t least = (uint8_t)(1u << b);
+		uint8_t n = 0;
+
+		for (int i = 0; i < N; i++)
+			n = (uint8_t)(n + (u[i] >= least));
+		more[b + 1] = most >> b ? n ? (size_t)n : N : 0;
+	}
+	for (int b = 0; b < 9; b++)
+		bins->n[0][b] += more[b] - (b < 8 ? more[b + 1] : 0);
+}
+
+#define bins_uint16_t by_powers_uint16_t
+#define WIDE_BINS(bits, digits)                                          \
+	INLINE void bins_##bits(const bits *u, bits most, size_t finite, \
+				struct hrr_typed_bins *bins)             \
+	{                                                                \
+		uint8_t digit[N];                                        \
+		if (most < 256) {                                        \
+			by_powers_##bits(u, most, finite, bins);         \
+			return;                                          \
+		}                                                        \
+		for (int i = 0; i < N; i++)                              \
+			digit[i] = (uint8_t)digits(u[i]);                \
+		by_digits(digit, finite, bins);                          \
+	}
+WIDE_BINS(uint32_t, digits_32)
+WIDE_BINS(uint64_t, digits_64)
+
+/* --- the types --- */
+
+#define PLAIN(u) (u)
+
+/* A float's sign and magnitude to a line: -0 and +0 are one place. */
+#define LINE(w)                                                                                \
+	INLINE int##w##_t line_##w(uint##w##_t u)                                              \
+	{                                                                                      \
+		const uint##w##_t negative = (uint##w##_t) - (u >> (w - 1));                   \
+		return (int##w##_t)(                                                           \
+		    ((u & (uint##w##_t) ~((uint##w##_t)1 << (w - 1))) ^ negative) - negative); \
+	}
+LINE(16)
+LINE(32)
+LINE(64)
+
+INLINE double double_of_bits(uint64_t u)
+{
+	double d;
+
+	memcpy(&d, &u, sizeof d);
+	return d;
+}
+
+#define NAME f16
+#define BITS uint16_t
+#define PLACE line_16
+#define INFINITE 0x7c00
+#define SMALL_FLOAT(most) ((most) < 2 << 10)
+#define FLOATS(level) floats_f16_##level
+#include "lib/diff/typed_block.inc"
+
+#define NAME bf16
+#define BITS uint16_t
+#define PLACE line_16
+#define INFINITE 0x7f80
+#define SMALL_FLOAT(most) ((most) < 2 << 7)
+#define FLOATS(level) floats_bf16
+#include "lib/diff/typed_block.inc"
+
+#define NAME f32
+#define BITS uint32_t
+#define PLACE line_32
+#define INFINITE 0x7f800000u
+#define FLOATS(level) floats_f32
+#include "lib/diff/typed_block.inc"
+
+#define NAME f64
+#define BITS uint64_t
+#define PLACE line_64
+#define INFINITE ((uint64_t)0x7ff << 52)
+#define NUMBER double_of_bits
+#define DISTANCE(x, y, u) fabs(NUMBER(x) - NUMBER(y))
+#include "lib/diff/typed_block.inc"
+
+#define NAME i8
+#define SMALL_INTEGER
+#define BITS uint8_t
+#define PLACE (int8_t)
+#define FLOATS(level) floats_i8
+#include "lib/diff/typed_block.inc"
+
+#define NAME u8
+#define SMALL_INTEGER
+#define BITS uint8_t
+#define PLACE (uint8_t)
+#define FLOATS(level) floats_u8
+#include "lib/diff/typed_block.inc"
+
+#define NAME i16
+#define SMALL_INTEGER
+#define BITS uint16_t
+#define PLACE (int16_t)
+#define FLOATS(level) floats_i16
+#include "lib/diff/typed_block.inc"
+
+#define NAME u16
+#define SMALL_INTEGER
+#define BITS uint16_t
+#define PLACE (uint16_t)
+#define FLOATS(level) floats_u16
+#include "lib/diff/typed_block.inc"
+
+#define NAME i32
+#define BITS uint32_t
+#define PLACE (int32_t)
+#define NUMBER(x) (double)(int32_t)(x)
+#define DISTANCE(x, y, u) (double)(u)
+#include "lib/diff/typed_block.inc"
+
+#define NAME u32
+#define BITS uint32_t
+#define PLACE (uint32_t)
+#define NUMBER(x) (double)(x)
+#define DISTANCE(x, y, u) (double)(u)
+#include "lib/diff/typed_block.inc"
+
+#define NAME i64
+#define BITS uint64_t
+#define PLACE (int64_t)
+#define NUMBER(x) (double)(int64_t)(x)
+#define DISTANCE(x, y, u) (double)(u)
+#include "lib/diff/typed_block.inc"
+
+#define NAME u64
+#define BITS uint64_t
+#define PLACE (uint64_t)
+#define NUMBER(x) (double)(x)
+#define DISTANCE(x, y, u) (double)(u)
+#include "lib/diff/typed_block.inc"
+
+/* --- plans --- */
+
+#define SLIGHTLY 1e-6 /* more than three roundings in binary32 make */
+
+/*
+ * atol and rtol in binary32 by which every number of 8 bits has the same whole steps within its
+ * tolerance as in binary64. Mostly the nearest ones, or their neighbours, will do.
+ */
+static bool exact_for_bytes(const struct hrr_tolerance *tol, float *atol, float *rtol)
+{
+	const float r[] = {(float)tol->rtol, nextafterf((float)tol->rtol, INFINITY),
+			   nextafterf((float)tol->rtol, 0)};
+
+	*atol = (float)tol->atol;
+	for (size_t k = 0; k < sizeof r / sizeof *r; k++) {
+		int v = 0;
+
+		for (; v < 256; v++) {
+			double limit = tol->atol + tol->rtol * v;
+			float got = *atol + r[k] * (float)v;
+
+			if (fmin(floor(limit), 256) != fmin(floor((double)got), 256))
+				break;
+		}
+		*rtol = r[k];
+		if (v == 256)
+			return true;
+	}
+	return false;
+}
+
+void hrr_typed_plan(struct hrr_typed_plan *p, enum hrr_type type, const struct hrr_tolerance *tol,
+		    size_t n)
+{
+	const bool integers = type >= HRR_TYPE_I8;
+
+	*p = (struct hrr_typed_plan){.tol = tol, .beyond = 1, .rel_v = 1};
+	p->steps = integers ? (float)(tol->ulp < 65536 ? tol->ulp : 65536) : 0;
+	p->fast = n >= N && hrr_type_size(type) <= 2 && tol->atol < 1e30 && tol->rtol < 1e6 &&
+		  (tol->rtol == 0 || tol->rtol > 1e-6);
+	if (!p->fast)
+		return;
+	if (hrr_type_size(type) == 1) {
+		p->fast = exact_for_bytes(tol, &p->atol, &p->rtol);
+		return;
+	}
+	if (integers && tol->rtol == 0) {
+		p->atol = (float)fmin(floor(tol->atol), 65536);
+		p->rtol = 0;
+		return;
+	}
+	p->atol = (float)(tol->atol * (1 - SLIGHTLY));
+	p->rtol = (float)(tol->rtol * (1 - SLIGHTLY));
+	p->beyond = (float)(1 + 4 * SLIGHTLY);
+}
+
+void hrr_typed_plan_worst(struct hrr_typed_plan *p, enum hrr_type type, const struct hrr_typed *t,
+			  double d, double v, uint64_t steps)
+{
+	const uint64_t few = type == HRR_TYPE_F16 ? 2 << 10 : type == HRR_TYPE_BF16 ? 2 << 7 : 256;
+	int exponent;
+
+	p->abs = t->abs;
+	p->rel = t->rel;
+	p->ulp = t->ulp;
+	/* Where distances are exact, which is seen to, an equal one is not worse. */
+	p->least = (float)t->abs.value;
+	p->least = (double)p->least == t->abs.value ? nextafterf(p->least, INFINITY)
+						    : (float)(t->abs.value * (1 - SLIGHTLY));
+	if (t->rel.value > 1e6) {
+		/* Nothing is worse than what was 0. */
+		p->rel_d = p->rel_v = 0;
+		p->fast = p->fast && isinf(t->rel.value);
+		return;
+	}
+	/* Products of numbers of so few digits are exact. */
+	p->rel_v = (float)frexp(v, &exponent);
+	p->rel_d = (float)(ldexp(d, -exponent) * (steps < few ? 1 : 1 - SLIGHTLY));
+}
+
+/* --- the levels --- */
+
+typedef void block(const void *a, const void *b, const struct hrr_typed_plan *p,
+		   struct hrr_typed_sums *t, struct hrr_typed_bins *bins);
+
+#define LEVEL(level)                                                                               \
+	{                                                                                          \
+		NULL, f16_##level, bf16_##level, f32_##level, f64_##level, i8_##level, u8_##level, \
+		    i16_##level, u16_##level, i32_##level, u32_##level, i64_##level, u64_##level   \
 	}
 
-BINS(32)
-BINS(64)
+static block *const blocks[][HRR_TYPE_COUNT] = {LEVEL(portable),
+#if defined(__x86_64__)
+						LEVEL(avx2), LEVEL(avx512)
+#endif
+};
 
-static bool aligned(const void *p, size_t size)
+static enum hrr_typed_level best(void)
 {
-	return (uintptr_t)p % size == 0;
+#if defined(__x86_64__)
+	unsigned a, b, c = 0, d;
+
+	__builtin_cpu_init();
+	/* Not every compiler knows f16c by name. */
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C) || !__builtin_cpu_supports("avx2"))
+		return HRR_TYPED_PORTABLE;
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+		       __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+		       __builtin_cpu_supports("avx512vl")
+		   ? HRR_TYPED_AVX512
+		   : HRR_TYPED_AVX2;
+#else
+	return HRR_TYPED_PORTABLE;
+#endif
+}
+
+static atomic_int level = -1; /* not known yet */
+
+enum hrr_typed_level hrr_typed_limit(enum hrr_typed_level most)
+{
+	enum hrr_typed_level l = best();
+
+	l = l < most ? l : most;
+	atomic_store_explicit(&level, (int)l, memory_order_relaxed);
+	return l;
 }
 
 void hrr_typed_block(enum hrr_type type, const void *a, const void *b,
-		     const struct hrr_tolerance *tol, const struct hrr_typed *worst,
-		     struct hrr_typed_sums *ret, struct hrr_typed_bins *bins)
+		     const struct hrr_typed_plan *p, struct hrr_typed_sums *ret,
+		     struct hrr_typed_bins *bins)
 {
-	/* Numbers fewer steps apart have a distance that binary32 holds: within a factor of 2, or
-	 * with so many digits fewer. */
-	static const uint32_t exact[HRR_TYPE_COUNT] = {
-	    [HRR_TYPE_F16] = 12 << 10, [HRR_TYPE_BF16] = 16 << 7, [HRR_TYPE_F32] = 1 << 23,
-	    [HRR_TYPE_I8] = 1 << 24,   [HRR_TYPE_U8] = 1 << 24,	  [HRR_TYPE_I16] = 1 << 24,
-	    [HRR_TYPE_U16] = 1 << 24,  [HRR_TYPE_I32] = 1 << 24,  [HRR_TYPE_U32] = 1 << 24};
-	struct bounds r;
+	int l = atomic_load_explicit(&level, memory_order_relaxed);
 
-	bounds(&r, tol, worst);
-	bool fast = !ret->unsure && r.usable;
-	*ret = (struct hrr_typed_sums){0};
-	switch (type) {
-#define CASE(t, name, bits, width, sure)                                                       \
-	case t: {                                                                              \
-		bits copy[2][N];                                                               \
-		const bits *x = a, *y = b;                                                     \
-		struct steps_##width s;                                                        \
-		if (!aligned(a, sizeof(bits)) || !aligned(b, sizeof(bits))) {                  \
-			x = memcpy(copy[0], a, sizeof copy[0]);                                \
-			y = memcpy(copy[1], b, sizeof copy[1]);                                \
-		}                                                                              \
-		if (fast && memcmp(x, y, sizeof copy[0]) != 0 && (sure) && s.max < exact[t]) { \
-			ret->worse = s.max > worst->ulp.ulp;                                   \
-		} else {                                                                       \
-			*ret = (struct hrr_typed_sums){.unsure = true};                        \
-			distances_##name(x, y, &s, ret);                                       \
-			if (ret->exact == N)                                                   \
-				ret->unsure = false;                                           \
-			else                                                                   \
-				errors_##name(x, y, &s, tol, worst, ret);                      \
-		}                                                                              \
-		if (bins)                                                                      \
-			bins_##width(&s, ret->finite, bins);                                   \
-		break;                                                                         \
-	}
-		CASE(HRR_TYPE_F16, f16, uint16_t, 32, fast_f16(x, y, &s, &r, ret))
-		CASE(HRR_TYPE_BF16, bf16, uint16_t, 32, fast_bf16(x, y, &s, &r, ret))
-		CASE(HRR_TYPE_F32, f32, uint32_t, 32, fast_f32(x, y, &s, &r, ret))
-		CASE(HRR_TYPE_F64, f64, uint64_t, 64, false)
-		CASE(HRR_TYPE_I8, i8, uint8_t, 32, fast_i8(x, y, &s, &r, ret))
-		CASE(HRR_TYPE_U8, u8, uint8_t, 32, fast_u8(x, y, &s, &r, ret))
-		CASE(HRR_TYPE_I16, i16, uint16_t, 32, fast_i16(x, y, &s, &r, ret))
-		CASE(HRR_TYPE_U16, u16, uint16_t, 32, fast_u16(x, y, &s, &r, ret))
-		CASE(HRR_TYPE_I32, i32, uint32_t, 32, fast_i32(x, y, &s, &r, ret))
-		CASE(HRR_TYPE_U32, u32, uint32_t, 32, fast_u32(x, y, &s, &r, ret))
-		CASE(HRR_TYPE_I64, i64, uint64_t, 64, false)
-		CASE(HRR_TYPE_U64, u64, uint64_t, 64, false)
-#undef CASE
-	case HRR_TYPE_NONE:
-	case HRR_TYPE_COUNT:
-		break;
-	}
-	if (tol->equal_nan)
-		ret->within += ret->both_nan;
+	if (l < 0)
+		l = (int)hrr_typed_limit(HRR_TYPED_AVX512);
+	blocks[l][type](a, b, p, ret, bins);
 }

@@ -41,7 +41,7 @@ struct hrr_replay_options {
 	const char *only_kernel;      /* shell pattern: end after its first launch; NULL */
 	size_t n_replace;
 	const char *replace[HRR_REPLAY_MAX_REPLACE]; /* "NAME=FILE", borrowed */
-	const struct hrr_tolerance *tolerance;	     /* borrowed; NULL: exact only */
+	const struct hrr_rules *tolerance;	     /* borrowed; NULL: exact only */
 	struct hrr_blobs *hash_blobs;  /* where the bytes they are of go; borrowed, NULL: nowhere */
 	FILE *hashes;		       /* --hash-launches: an event stream goes here; NULL */
 	volatile const int *interrupt; /* set by a signal handler: stop issuing; NULL */

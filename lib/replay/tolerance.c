@@ -28,55 +28,6 @@ static uint64_t bits_of(enum hrr_type type, const void *p)
 	return v;
 }
 
-static double half_value(uint64_t v)
-{
-	int e = (int)(v >> 10 & 31);
-	double m = (double)(v & 1023), x;
-
-	if (e == 31)
-		x = m != 0 ? (double)NAN : (double)INFINITY;
-	else
-		x = e == 0 ? ldexp(m, -24) : ldexp(1024 + m, e - 25);
-	return (v & 0x8000) != 0 ? -x : x;
-}
-
-double hrr_type_value(enum hrr_type type, const void *p)
-{
-	uint64_t v = bits_of(type, p);
-	union {
-		uint32_t u;
-		float f;
-	} f;
-	union {
-		uint64_t u;
-		double d;
-	} d;
-
-	switch (type) {
-	case HRR_TYPE_F16:
-		return half_value(v);
-	case HRR_TYPE_BF16:
-		f.u = (uint32_t)v << 16;
-		return (double)f.f;
-	case HRR_TYPE_F32:
-		f.u = (uint32_t)v;
-		return (double)f.f;
-	case HRR_TYPE_F64:
-		d.u = v;
-		return d.d;
-	case HRR_TYPE_I8:
-		return (double)(int8_t)v;
-	case HRR_TYPE_I16:
-		return (double)(int16_t)v;
-	case HRR_TYPE_I32:
-		return (double)(int32_t)v;
-	case HRR_TYPE_I64:
-		return (double)(int64_t)v;
-	default:
-		return (double)v;
-	}
-}
-
 /* Units in the last place between two floats of one type: the distance of their ordered bits. */
 static uint64_t ulps(enum hrr_type type, uint64_t a, uint64_t b)
 {
@@ -137,8 +88,8 @@ bool hrr_rule_apply(const struct hrr_rule *rule, const void *was, const void *is
 	return fits;
 }
 
-const struct hrr_rule *hrr_rule_find(const struct hrr_tolerance *t, const char *api,
-				     const char *kernel, uint64_t addr, uint64_t size)
+const struct hrr_rule *hrr_rule_find(const struct hrr_rules *t, const char *api, const char *kernel,
+				     uint64_t addr, uint64_t size)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct hrr_rule *x = &t->rules[i];
@@ -227,7 +178,7 @@ static int one_key(struct hrr_rule *x, const char *key, const char *v, struct hr
 	return hrr_diag_set(diag, -EINVAL, "unknown key %s", key);
 }
 
-int hrr_tolerance_add(struct hrr_tolerance *t, const char *text, struct hrr_diag *diag)
+int hrr_rules_add(struct hrr_rules *t, const char *text, struct hrr_diag *diag)
 {
 	struct hrr_rule x = {0};
 	char *copy = strdup(text), *save = NULL;
@@ -258,7 +209,7 @@ int hrr_tolerance_add(struct hrr_tolerance *t, const char *text, struct hrr_diag
 	return 0;
 }
 
-int hrr_tolerance_load(struct hrr_tolerance *t, const char *path, struct hrr_diag *diag)
+int hrr_rules_load(struct hrr_rules *t, const char *path, struct hrr_diag *diag)
 {
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
@@ -275,7 +226,7 @@ int hrr_tolerance_load(struct hrr_tolerance *t, const char *path, struct hrr_dia
 		n++;
 		line[strcspn(line, "#\n")] = '\0';
 		if (line[strspn(line, " \t\r")] != '\0')
-			rc = hrr_tolerance_add(t, line, diag);
+			rc = hrr_rules_add(t, line, diag);
 		if (rc < 0)
 			hrr_diag_at(diag, path, n);
 	}
@@ -288,8 +239,8 @@ int hrr_tolerance_load(struct hrr_tolerance *t, const char *path, struct hrr_dia
 	return rc;
 }
 
-void hrr_tolerance_release(struct hrr_tolerance *t)
+void hrr_rules_release(struct hrr_rules *t)
 {
 	free(t->rules);
-	*t = (struct hrr_tolerance){0};
+	*t = (struct hrr_rules){0};
 }

@@ -121,7 +121,7 @@ struct hrr_rule {
 };
 
 #define HRR_MAX_RULES 256
-struct hrr_tolerance {
+struct hrr_rules {
 	struct hrr_rule *rules; /* owned; the first that fits is taken */
 	size_t n;
 };
@@ -129,9 +129,9 @@ struct hrr_tolerance {
  * Adds a rule from text: "[api=GLOB] [kernel=GLOB] [addr=0xBASE:SIZE] type=f32 [atol=X] [rtol=X]
  * [ulp=N] [nan=equal]". -EINVAL with diag.
  */
-int hrr_tolerance_add(struct hrr_tolerance *t, const char *text, struct hrr_diag *diag);
+int hrr_rules_add(struct hrr_rules *t, const char *text, struct hrr_diag *diag);
 /* Rules from a file, one a line, # comments. */
-int hrr_tolerance_load(struct hrr_tolerance *t, const char *path, struct hrr_diag *diag);
-void hrr_tolerance_release(struct hrr_tolerance *t);
+int hrr_rules_load(struct hrr_rules *t, const char *path, struct hrr_diag *diag);
+void hrr_rules_release(struct hrr_rules *t);
 
 #endif

@@ -7,16 +7,16 @@
 
 static bool fits(const char *rule, const void *a, const void *b, size_t n)
 {
-	struct hrr_tolerance t = {0};
+	struct hrr_rules t = {0};
 	struct hrr_outcome o = {0};
 	struct hrr_diag d = {0};
 
-	if (hrr_tolerance_add(&t, rule, &d) < 0) {
+	if (hrr_rules_add(&t, rule, &d) < 0) {
 		diag("%s: %s", rule, d.what);
 		return false;
 	}
 	bool r = hrr_rule_apply(&t.rules[0], a, b, n, &o);
-	hrr_tolerance_release(&t);
+	hrr_rules_release(&t);
 	return r;
 }
 
@@ -60,21 +60,21 @@ static void floats(void)
 
 static void rules(void)
 {
-	struct hrr_tolerance t = {0};
+	struct hrr_rules t = {0};
 	struct hrr_diag d = {0};
 
-	is(hrr_tolerance_add(&t, "api=hipMemcpy* kernel=_Z5* addr=0x1000:0x100 type=f32 ulp=1", &d),
-	   0, "a rule by call, kernel and address");
+	is(hrr_rules_add(&t, "api=hipMemcpy* kernel=_Z5* addr=0x1000:0x100 type=f32 ulp=1", &d), 0,
+	   "a rule by call, kernel and address");
 	ok(hrr_rule_find(&t, "hipMemcpyAsync", "_Z5saxpy", 0x1000, 0x100) != NULL, "fits");
 	ok(hrr_rule_find(&t, "hipMemset", "_Z5saxpy", 0x1000, 1) == NULL, "another call");
 	ok(hrr_rule_find(&t, "hipMemcpy", "_Z6saxpy", 0x1000, 1) == NULL, "another kernel");
 	ok(hrr_rule_find(&t, "hipMemcpy", NULL, 0x1000, 1) == NULL, "no kernel known");
 	ok(hrr_rule_find(&t, "hipMemcpy", "_Z5", 0x10ff, 2) == NULL, "not wholly inside");
-	is(hrr_tolerance_add(&t, "ulp=1", &d), -EINVAL, "no type: nothing is guessed");
-	is(hrr_tolerance_add(&t, "type=f31", &d), -EINVAL, "unknown type");
-	is(hrr_tolerance_add(&t, "type=f32 atol=-1", &d), -EINVAL, "negative");
-	is(hrr_tolerance_add(&t, "type=f32 colour=red", &d), -EINVAL, "unknown key: %s", d.what);
-	hrr_tolerance_release(&t);
+	is(hrr_rules_add(&t, "ulp=1", &d), -EINVAL, "no type: nothing is guessed");
+	is(hrr_rules_add(&t, "type=f31", &d), -EINVAL, "unknown type");
+	is(hrr_rules_add(&t, "type=f32 atol=-1", &d), -EINVAL, "negative");
+	is(hrr_rules_add(&t, "type=f32 colour=red", &d), -EINVAL, "unknown key: %s", d.what);
+	hrr_rules_release(&t);
 }
 
 static void verdicts(void)
