@@ -54,7 +54,7 @@ L := $(BUILD)/lib/hrr
 # What recorded programs get: of libhrr only the parts that may run inside them.
 IN_PROGRAM_SRC := lib/base/buf.c lib/base/diag.c lib/base/range.c \
 	$(filter lib/hip/bundle%.c lib/hip/codeobj%.c lib/hip/msgpack%.c lib/hip/elf%.c \
-	lib/hip/dwarf%.c lib/hip/table.c,$(LIB_SRC))
+	lib/hip/dwarf%.c lib/hip/table.c lib/hip/node_call.c,$(LIB_SRC))
 COMPLETIONS := $(BUILD)/share/hrr.bash $(BUILD)/share/_hrr
 EMU_MAJORS := 5 6 7
 STANDINS := $(foreach m,$(EMU_MAJORS),$(L)/emu/libamdhip64.so.$(m)) $(L)/emu/libhsa-runtime64.so.1

@@ -37,6 +37,20 @@ late() {
 	err_has "argument config.attrs: 2 elements, but 3 are needed"
 }
 
+@test "rows: graph nodes by their type are the calls for nodes of that type" {
+	late nodes
+	[ "$(events | jq -r 'select(.ret==null and (.api|tostring|test("^hipGraph.*(Add|Set)"))).api' | tr '\n' ' ')" = \
+		"hipGraphAddMemAllocNode hipGraphAddMemsetNode hipGraphAddChildGraphNode hipGraphAddEmptyNode hipGraphAddMemcpyNode hipGraphAddKernelNode hipGraphAddMemcpyNode hipGraphAddEventRecordNode hipGraphAddMemFreeNode hipGraphKernelNodeSetParams hipGraphExecKernelNodeSetParams " ]
+	[ "$(events | jq -c 'select(.api=="hipGraphExecKernelNodeSetParams").kernel.args[1].hex')" = '"0000a040"' ]
+	# What is no node of a known type stands as it was called.
+	[ "$(events | jq -r 'select(.api=="hipGraphAddNode").ret' | tr '\n' ' ')" = "hipErrorNotSupported hipErrorInvalidValue " ]
+	# One that succeeded is refused by name.
+	sed -i '/"api":"hipGraphAddNode"/s/,"ret":"hipErrorNotSupported"//' a.hrr/pid-*/events.jsonl
+	run_sep hrr-play -d emu a.hrr
+	status_is 1
+	err_has "hipGraphAddNode: cannot be replayed: a graph node of a type without a recorded call of its own"
+}
+
 @test "rows: launches on several devices by function handles" {
 	export HRR_EMU_DEVICES=2
 	late multi

@@ -244,6 +244,9 @@ static enum hrr_hook hook_of(enum hrr_api api)
 	default:
 		break;
 	}
+	if (api == HRR_API_hipGraphAddNode || api == HRR_API_hipGraphNodeSetParams ||
+	    api == HRR_API_hipGraphExecNodeSetParams)
+		return HRR_HOOK_NODE;
 	switch (row->cls) {
 	case HRR_CLASS_COPY:
 		return HRR_HOOK_COPY;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "lib/base/range.h"
+#include "lib/hip/node_call.h"
 #include "lib/hip/table.h"
 #include "lib/preload/ring.h"
 
@@ -67,7 +68,8 @@ enum hrr_hook { /* what a call needs beyond its arguments; by row, see hrr_hook_
 		HRR_HOOK_REGISTER,
 		HRR_HOOK_PROC,
 		HRR_HOOK_ARRAY,
-		HRR_HOOK_SET
+		HRR_HOOK_SET,
+		HRR_HOOK_NODE /* it is another call: hrr_node_call */
 };
 
 struct hrr_host_range;
@@ -81,6 +83,7 @@ struct hrr_call {
 	uint64_t seq;	      /* 0 until taken */
 	int64_t ret;
 	uint8_t flags, dir, hook;
+	struct hrr_node_call node; /* what api and a are of, where HRR_HOOK_NODE said so */
 	/* kept from entering to leaving */
 	uint64_t base, size; /* released memory */
 	uint8_t mem;	     /* enum hrr_mem of it */

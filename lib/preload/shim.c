@@ -59,6 +59,21 @@ static void enter_hook(struct hrr_call *c)
 	errno = err;
 }
 
+/* A node by its type is recorded as the call for nodes of that type: so it replays on run times
+ * that do not have this one. */
+static void other_call(struct hrr_call *c)
+{
+	int err = errno;
+
+	c->hook = HRR_HOOK_NONE;
+	if (hrr_node_call(c->api, c->a, hrr_copy_in, &c->node)) {
+		c->api = c->node.api;
+		c->a = c->node.a;
+		c->hook = hrr_hook_of[c->api];
+	}
+	errno = err;
+}
+
 static void *enter_slow(struct hrr_call *c, struct hrr_thread *t, void *real)
 {
 	if (hrr_proc->gen == 0) {
@@ -109,10 +124,12 @@ void *hrr_shim_enter(struct hrr_call *c, enum hrr_api api, uint64_t *a)
 	c->gone = false;
 	c->mem = HRR_MEM_NONE;
 	c->hook = hrr_hook_of[api];
+	if (__builtin_expect(c->hook == HRR_HOOK_NODE, 0))
+		other_call(c);
 	if (c->hook != HRR_HOOK_NONE)
 		enter_hook(c);
 	c->begin = hrr_now() - p->ctl->t0;
-	const struct hrr_api_row *row = &hrr_api_table[api];
+	const struct hrr_api_row *row = &hrr_api_table[c->api];
 	if (enters(row))
 		write_enter(c, row);
 	return real;

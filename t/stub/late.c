@@ -500,6 +500,95 @@ static int layouts(void)
 	return is(w, 1) ? 0 : 1;
 }
 
+/* What hipGraphAddNode takes, as HIP 6 and 7 lay it out. */
+struct node_params {
+	int type, reserved[3];
+	union {
+		long long room[30];
+		struct hipKernelNodeParams kernel;
+		struct {
+			int flags, reserved[3];
+			struct hipMemcpy3DParms params;
+		} copy;
+		struct hipMemsetParams set;
+		struct hipMemAllocNodeParams alloc;
+		hipGraph_t graph;
+		hipEvent_t event;
+		void *free;
+	} u;
+};
+
+/* Nodes of every type by one call, and their parameters changed. */
+static int nodes(void)
+{
+	float v[N], a = 3, b = 5, *x = device(sizeof v), *y = device(sizeof v), *mid;
+	int n = N;
+	struct node_params set = {.type = hipGraphNodeTypeMemset_6}, empty, copy, mul, make, end,
+			   child, event = {.type = hipGraphNodeTypeEventRecord_6};
+	hipGraph_t g, in;
+	hipGraphExec_t exec;
+	hipGraphNode_t node[8];
+
+	CHECK(HIP(hipEventCreate)(&event.u.event));
+	CHECK(HIP(hipMemcpyHtoD)(x, numbers(v), sizeof v));
+	CHECK(HIP(hipGraphCreate)(&g, 0));
+	CHECK(HIP(hipGraphCreate)(&in, 0));
+	make = (struct node_params){.type = hipGraphNodeTypeMemAlloc_6};
+	make.u.alloc =
+	    (struct hipMemAllocNodeParams){.poolProps = {.allocType = hipMemAllocationTypePinned,
+							 .location = {hipMemLocationTypeDevice, 0}},
+					   .bytesize = sizeof v};
+	CHECK(HIP(hipGraphAddNode)(&node[0], g, NULL, 0, &make));
+	mid = make.u.alloc.dptr;
+	set.u.set = (struct hipMemsetParams){
+	    .dst = y, .elementSize = 4, .height = 1, .value = 1, .width = N};
+	CHECK(HIP(hipGraphAddNode)(&node[1], in, NULL, 0, &set));
+	child = (struct node_params){.type = hipGraphNodeTypeGraph_6, .u.graph = in};
+	CHECK(HIP(hipGraphAddNode)(&node[2], g, NULL, 0, &child));
+	empty = (struct node_params){.type = hipGraphNodeTypeEmpty_6};
+	CHECK(HIP(hipGraphAddNode)(&node[1], g, &node[0], 1, &empty));
+	copy = (struct node_params){.type = hipGraphNodeTypeMemcpy_6};
+	copy.u.copy.params = (struct hipMemcpy3DParms){.srcPtr = {x, sizeof v, sizeof v, 1},
+						       .dstPtr = {mid, sizeof v, sizeof v, 1},
+						       .extent = {sizeof v, 1, 1},
+						       .kind = hipMemcpyDeviceToDevice};
+	CHECK(HIP(hipGraphAddNode)(&node[3], g, &node[1], 1, &copy));
+	void *params[] = {&mid, &a, &n}, *other[] = {&mid, &b, &n};
+	mul = (struct node_params){.type = hipGraphNodeTypeKernel_6};
+	mul.u.kernel = (struct hipKernelNodeParams){.blockDim = {N, 1, 1},
+						    .gridDim = {1, 1, 1},
+						    .func = kernel("scale"),
+						    .kernelParams = params};
+	CHECK(HIP(hipGraphAddNode)(&node[4], g, &node[3], 1, &mul));
+	copy.u.copy.params.srcPtr.ptr = mid;
+	copy.u.copy.params.dstPtr.ptr = y;
+	hipGraphNode_t both[] = {node[4], node[2]};
+	CHECK(HIP(hipGraphAddNode)(&node[5], g, both, 2, &copy));
+	CHECK(HIP(hipGraphAddNode)(&node[6], g, &node[5], 1, &event));
+	end = (struct node_params){.type = hipGraphNodeTypeMemFree_6, .u.free = mid};
+	CHECK(HIP(hipGraphAddNode)(&node[7], g, &node[6], 1, &end));
+	CHECK(HIP(hipGraphNodeSetParams)(node[4], &mul));
+	CHECK(HIP(hipGraphInstantiateWithFlags)(&exec, g, 0));
+	CHECK(HIP(hipGraphLaunch)(exec, NULL));
+	CHECK(HIP(hipMemcpyDtoH)(v, y, sizeof v));
+	if (!is(v, 3))
+		return 1;
+	mul.u.kernel.kernelParams = other;
+	CHECK(HIP(hipGraphExecNodeSetParams)(exec, node[4], &mul));
+	CHECK(HIP(hipGraphLaunch)(exec, NULL));
+	CHECK(HIP(hipEventSynchronize)(event.u.event));
+	CHECK(HIP(hipMemcpyDtoH)(v, y, sizeof v));
+	/* Neither of these is a node. */
+	mul.type = 99;
+	if (HIP(hipGraphAddNode)(&node[0], g, NULL, 0, &mul) == 0 ||
+	    HIP(hipGraphAddNode)(&node[0], g, NULL, 0, NULL) == 0)
+		return 1;
+	CHECK(HIP(hipGraphExecDestroy)(exec));
+	CHECK(HIP(hipGraphDestroy)(g));
+	CHECK(HIP(hipGraphDestroy)(in));
+	return is(v, 5) ? 0 : 1;
+}
+
 /* A kernel on each of two devices with one call. */
 static int multi(void)
 {
@@ -545,7 +634,7 @@ int main(int argc, char **argv)
 	} subjects[] = {{"launch", launch},	{"aside", aside},     {"array", array},
 			{"layouts", layouts},	{"capture", capture}, {"into", into},
 			{"graphmem", graphmem}, {"pieces", pieces},   {"batch", batch},
-			{"values", values},	{"multi", multi}};
+			{"values", values},	{"multi", multi},     {"nodes", nodes}};
 
 	if (argc < 4)
 		return 2;
