@@ -3,7 +3,7 @@
 
 #include "lib/emu/isa/approx.h"
 #include "lib/emu/isa/internal.h"
-#include "lib/emu/isa/numeric.h"
+#include "lib/emu/isa/numeric_approx.h"
 #include "t/unit/tap.h"
 
 static void rows(void)

@@ -1,7 +1,9 @@
 #ifndef HRR_EMU_ISA_NUMERIC_MORE_H
 #define HRR_EMU_ISA_NUMERIC_MORE_H
 
-#include "lib/emu/isa/numeric.h"
+#include "lib/emu/isa/numeric_approx.h"
+#include "lib/emu/isa/numeric_bits.h"
+#include "lib/emu/isa/numeric_div.h"
 
 /* The rarer half of the scalar arithmetic. */
 

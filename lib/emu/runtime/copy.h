@@ -37,6 +37,9 @@ bool addr_host(uint64_t addr);
 hipError_t copy_submit(enum hrr_api api, struct stream *s, struct copy_op *c, int kind);
 hipError_t set_submit(enum hrr_api api, struct stream *s, const struct set_op *set);
 
+/* The same on a stream by its handle (spt: the thread's, when it is NULL), and takes rt.lock. */
+hipError_t copy_call(enum hrr_api api, struct copy_op c, int kind, hipStream_t stream, bool spt);
+
 /* Checks a box without running it: 0 or the error of a call that names it. */
 hipError_t copy_check(const struct copy_op *c, int kind);
 hipError_t set_check(const struct set_op *s);
