@@ -441,6 +441,17 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 	[ "$(xxd -p dump)" = 00000000 ]
 }
 
+@test "hrr-play --fill-byte: memory the program maps itself holds it, wherever it is mapped" {
+	record vmm
+	read -r seq at < <(jq -r 'select(.api=="hipMemSetAccess")|"\(.seq) \(.args.ptr)"' "$(events)" | head -1)
+	for place in "" --no-placement; do
+		hrr-play $DEV -q $place --fill-byte 165 --stop-at "$seq" --dump "$at:65536" run.hrr >dump
+		[ "$(tr -d '\245' <dump | wc -c) $(wc -c <dump)" = "0 65536" ]
+	done
+	hrr-play $DEV -q --stop-at "$seq" --dump "$at:4" run.hrr >dump
+	[ "$(xxd -p dump)" = 00000000 ]
+}
+
 @test "hrr-play --max-host-bytes refuses with the numbers" {
 	record hostreg
 	play --max-host-bytes 4096 run.hrr

@@ -268,46 +268,6 @@ int hrr_do_host_pointer(struct hrr_replay *r, struct hrr_event *ev)
 	return rc;
 }
 
-/* Recorded address reservations: inside a placed span the addresses are ours already. */
-int hrr_do_vmm(struct hrr_replay *r, struct hrr_event *ev)
-{
-	uint64_t base = ev->w[0], size = ev->w[1], live = base;
-
-	if (ev->api == HRR_API_hipMemAddressFree) {
-		const struct hrr_range *x = hrr_ranges_at(r->map, base);
-		struct hrr_mem *m = x != NULL ? x->value : NULL;
-		if (m == NULL)
-			return hrr_fail(r, "0x%llx was not reserved in this stream", LLU(base));
-		int rc = 0;
-		if (m->owner != 0) {
-			ev->live[0] = m->live;
-			ev->live[1] = size;
-			rc = hrr_issue(r, ev);
-		}
-		hrr_mem_drop(r, m, ev->seq);
-		return rc;
-	}
-	if (base == 0 || size == 0 || base + size < base)
-		return hrr_fail(r, "0x%llx + %llu is no range of addresses", LLU(base), LLU(size));
-	struct hrr_mem *m = hrr_mem_new(r, HRR_MEM_DEVICE, base, size);
-	if (m == NULL)
-		return -ENOMEM;
-	int rc = 0;
-	if (!hrr_place_covers(r, base, size)) {
-		memcpy(ev->live, ev->w, sizeof ev->live);
-		ev->live[0] = HRR_P(&live);
-		ev->live[3] = r->opt.no_placement ? 0 : base;
-		rc = hrr_issue(r, ev);
-		m->owner = 1;
-	}
-	m->live = live;
-	if (rc == 0)
-		rc = hrr_mem_enter(r, m);
-	if (rc < 0)
-		free(m);
-	return rc;
-}
-
 int hrr_do_peer(struct hrr_replay *r, struct hrr_event *ev)
 {
 	int peer = (int)ev->w[0];

@@ -64,6 +64,7 @@ static hrr_handler *const by_api[HRR_API_COUNT] = {
     [HRR_API_hipHostRegister] = hrr_do_register,
     [HRR_API_hipHostUnregister] = hrr_do_unregister,
     [HRR_API_hipHostGetDevicePointer] = hrr_do_host_pointer,
+    [HRR_API_hipMemCreate] = hrr_do_mem_create,
     [HRR_API_hipMemAddressReserve] = hrr_do_vmm,
     [HRR_API_hipMemAddressFree] = hrr_do_vmm,
     [HRR_API_hipDeviceEnablePeerAccess] = hrr_do_peer,

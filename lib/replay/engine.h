@@ -406,6 +406,8 @@ int hrr_host_room(struct hrr_replay *r, uint64_t size);
 /* Storage for [base, size): placed where possible, filled; sets live, how, device. */
 int hrr_mem_back(struct hrr_replay *r, struct hrr_mem *m, uint64_t stream);
 int hrr_mem_fill(struct hrr_replay *r, uint64_t live, uint64_t size, uint64_t stream);
+/* It is done on return, while a capture is open too. */
+int hrr_mem_fill_now(struct hrr_replay *r, uint64_t live, uint64_t size);
 void hrr_mem_end(struct hrr_replay *r); /* frees everything; the device is idle */
 const char *hrr_mem_kind_name(enum hrr_mem_kind kind);
 
@@ -523,8 +525,8 @@ hrr_handler hrr_do_alloc, hrr_do_host_alloc, hrr_do_free, hrr_do_host_free, hrr_
     hrr_do_graph_destroy, hrr_do_graph_node, hrr_do_graph_update, hrr_do_graph_instantiate,
     hrr_do_graph_launch, hrr_do_graph_clone, hrr_do_graph_exec_destroy, hrr_do_graph_exec_update,
     hrr_do_graph_nodes, hrr_do_host_pointer, hrr_do_managed, hrr_do_peer, hrr_do_vmm,
-    hrr_do_free_async, hrr_do_value, hrr_do_graph_find, hrr_do_refused, hrr_do_managed_var,
-    hrr_do_find_in_clone, hrr_do_child_graph, hrr_do_ctx, hrr_do_get_device;
+    hrr_do_mem_create, hrr_do_free_async, hrr_do_value, hrr_do_graph_find, hrr_do_refused,
+    hrr_do_managed_var, hrr_do_find_in_clone, hrr_do_child_graph, hrr_do_ctx, hrr_do_get_device;
 hrr_handler *hrr_handler_of(enum hrr_api api); /* NULL: refused */
 /* Reissue of a call recorded as failing: lenient about operands, changes nothing. */
 int hrr_reissue_failed(struct hrr_replay *r, struct hrr_event *ev);

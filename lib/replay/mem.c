@@ -185,6 +185,18 @@ int hrr_mem_fill(struct hrr_replay *r, uint64_t live, uint64_t size, uint64_t st
 					  (unsigned long long)size, hrr_error_text(e, buf));
 }
 
+int hrr_mem_fill_now(struct hrr_replay *r, uint64_t live, uint64_t size)
+{
+	int rc = hrr_mem_fill(r, live, size, 0), saved;
+
+	if (rc < 0 || r->captures == 0)
+		return rc;
+	hrr_relax(r, &saved);
+	rc = hrr_wait_stream(r, fill_stream(r));
+	hrr_unrelax(r, saved);
+	return rc;
+}
+
 void hrr_order_fills(struct hrr_replay *r, uint64_t live_stream)
 {
 	if (r->fill_pending && r->fill_event != 0 && live_stream != 0)
