@@ -44,6 +44,14 @@ struct hrr_writer {
 	const struct hrr_function *fn;
 };
 
+/* Device work queued that writes host memory, until it was waited for. */
+struct hrr_pending {
+	uint64_t base, size; /* recorded */
+	uint64_t seq;	     /* of the call that queued it; 0: none */
+	uint64_t stream;     /* key; 0: any */
+};
+#define HRR_PENDING 1024 /* ranges of one memory; what is more is taken together */
+
 struct hrr_mem {
 	enum hrr_mem_kind kind;
 	enum hrr_mem_free how;
@@ -51,19 +59,20 @@ struct hrr_mem {
 	uint64_t live;	     /* what device operands get */
 	uint64_t host;	     /* live host address, 0 when the host cannot see it */
 	int device;
-	uint64_t seq;		  /* call that made it; 0: a segment */
-	struct hrr_writer writer; /* last launch that could have written here */
-	uint64_t pending; /* seq of the last device work queued that writes here, for host memory */
-	uint64_t pending_stream;	/* key of its stream */
-	uint32_t graph_refs;		/* graphs and executables that use it */
-	uint64_t freed_seq, freed_line; /* record that took it out of the map */
-	bool dead;			/* out of the map; storage may still be there */
-	bool described;			/* to the CPU run time */
-	bool host_counted;		/* in host_bytes */
-	struct hrr_registration *reg;	/* registered: which */
-	uint64_t owner;			/* alias: recorded module it belongs to, or host address */
-	struct hrr_live_region *region; /* segment: whose storage this is, while it lives */
-	struct hrr_mem *next;		/* in r->dead */
+	uint64_t seq;		     /* call that made it; 0: a segment */
+	struct hrr_writer writer;    /* last launch that could have written here */
+	struct hrr_pending *pending; /* owned; host memory */
+	uint32_t n_pending, cap_pending;
+	struct hrr_pending pending_rest; /* what did not fit */
+	uint32_t graph_refs;		 /* graphs and executables that use it */
+	uint64_t freed_seq, freed_line;	 /* record that took it out of the map */
+	bool dead;			 /* out of the map; storage may still be there */
+	bool described;			 /* to the CPU run time */
+	bool host_counted;		 /* in host_bytes */
+	struct hrr_registration *reg;	 /* registered: which */
+	uint64_t owner;			 /* alias: recorded module it belongs to, or host address */
+	struct hrr_live_region *region;	 /* segment: whose storage this is, while it lives */
+	struct hrr_mem *next;		 /* in r->dead */
 };
 
 struct hrr_past {
@@ -377,8 +386,11 @@ int hrr_settled(struct hrr_replay *r);
 int hrr_settle_if_idle(struct hrr_replay *r);
 /* A recorded wait for a stream (key; 0: null) up to seq. */
 void hrr_note_wait(struct hrr_replay *r, uint64_t key, uint64_t seq);
-/* Whether device work that writes this host memory may still be queued. */
-bool hrr_pending(struct hrr_replay *r, const struct hrr_mem *m);
+/* Device work was queued that writes here, on a stream by its key; nothing for device memory. */
+void hrr_note_pending(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, uint64_t size,
+		      uint64_t seq, uint64_t key);
+/* Whether such work may still be queued for any of these bytes. */
+bool hrr_pending(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t size);
 /* Fills queued while a capture is open come before what is issued on this stream. */
 void hrr_order_fills(struct hrr_replay *r, uint64_t live_stream);
 void hrr_flush_fills(struct hrr_replay *r);
@@ -408,7 +420,8 @@ int hrr_mem_back(struct hrr_replay *r, struct hrr_mem *m, uint64_t stream);
 int hrr_mem_fill(struct hrr_replay *r, uint64_t live, uint64_t size, uint64_t stream);
 /* It is done on return, while a capture is open too. */
 int hrr_mem_fill_now(struct hrr_replay *r, uint64_t live, uint64_t size);
-void hrr_mem_end(struct hrr_replay *r); /* frees everything; the device is idle */
+void hrr_mem_discard(struct hrr_mem *m); /* what is here of it, not its storage */
+void hrr_mem_end(struct hrr_replay *r);	 /* frees everything; the device is idle */
 const char *hrr_mem_kind_name(enum hrr_mem_kind kind);
 
 /*
@@ -502,7 +515,8 @@ int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, int kernel, uint
 		    struct hrr_launch *l);
 void hrr_launch_uses(struct hrr_launch *l, struct hrr_mem *m);
 /* It was launched in a stream: what it was given it may have written. */
-void hrr_launch_wrote(struct hrr_event *ev, const struct hrr_launch *l, uint64_t key);
+void hrr_launch_wrote(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_launch *l,
+		      uint64_t key);
 int hrr_do_launches(struct hrr_replay *r, struct hrr_event *ev); /* launch_multi.c */
 int hrr_module_function(struct hrr_replay *r, const char *name, size_t name_len, int object_node,
 			const struct hrr_json *j, struct hrr_function **ret_fn, uint64_t *ret_live);
@@ -569,6 +583,7 @@ struct hrr_copy {	   /* any copy, normalised; all in bytes */
 };
 struct hrr_copy_ends {		  /* live operands */
 	uint64_t dst, src, total; /* total: packed bytes */
+	uint64_t dspan;		  /* from the destination's first byte to its last */
 	uint64_t dpitch, dslice, spitch, sslice;
 	struct hrr_mem *dmem, *smem;
 	struct hrr_landing *landing;

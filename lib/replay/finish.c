@@ -48,7 +48,7 @@ static void forget(struct hrr_replay *r)
 static int free_mem(void *self, const struct hrr_range *x)
 {
 	(void)self;
-	free(x->value);
+	hrr_mem_discard(x->value);
 	return 0;
 }
 
@@ -61,7 +61,7 @@ static void mem_forget(struct hrr_replay *r)
 	while (r->dead != NULL) {
 		struct hrr_mem *m = r->dead;
 		r->dead = m->next;
-		free(m);
+		hrr_mem_discard(m);
 	}
 }
 

@@ -487,10 +487,7 @@ int hrr_do_graph_launch(struct hrr_replay *r, struct hrr_event *ev)
 	for (size_t i = 0; i < x->n_mems; i++) {
 		struct hrr_mem *m = x->mems[i];
 		m->writer = r->graph_writer;
-		if (m->host != 0) {
-			m->pending = ev->seq;
-			m->pending_stream = key;
-		}
+		hrr_note_pending(r, m, m->base, m->size, ev->seq, key);
 	}
 	return r->opt.sync_after_launch && r->captures == 0 ? hrr_wait_launch(r, stream) : 0;
 }

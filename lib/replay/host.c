@@ -324,7 +324,7 @@ static int host_piece(struct hrr_replay *r, const struct hrr_json *j, int at)
 	if (rc < 0)
 		return rc;
 	/* What nobody here holds, no work can read; what queued work will write, it writes. */
-	if (live == 0 || (m != NULL && hrr_pending(r, m)))
+	if (live == 0 || (m != NULL && hrr_pending(r, m, op.addr, op.need)))
 		return 0;
 	rc = hrr_blob_get(r, b, "host bytes", &blob);
 	if (rc < 0)

@@ -403,15 +403,13 @@ static int issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_launch *
 	return 0;
 }
 
-void hrr_launch_wrote(struct hrr_event *ev, const struct hrr_launch *l, uint64_t key)
+void hrr_launch_wrote(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_launch *l,
+		      uint64_t key)
 {
 	for (size_t i = 0; i < l->n_mems; i++) {
 		struct hrr_mem *m = l->mems[i];
 		m->writer = (struct hrr_writer){ev->seq, l->fn};
-		if (m->host != 0) {
-			m->pending = ev->seq;
-			m->pending_stream = key;
-		}
+		hrr_note_pending(r, m, m->base, m->size, ev->seq, key);
 	}
 }
 
@@ -475,9 +473,9 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 			return in_kernel(r, l.fn, rc);
 		return rc;
 	}
-	hrr_launch_wrote(ev, &l, key);
 	if (g != NULL)
 		return captured(r, g, &l);
+	hrr_launch_wrote(r, ev, &l, key);
 	if (!wait)
 		return 0;
 	rc = hrr_wait_launch(r, stream);

@@ -147,7 +147,7 @@ static void note_all(struct hrr_replay *r, struct hrr_event *ev, struct one *x, 
 	*ret = x[0].l;
 	for (unsigned i = 0; i < n; i++) {
 		struct hrr_launch *l = &x[i].l;
-		hrr_launch_wrote(ev, l, x[i].key);
+		hrr_launch_wrote(r, ev, l, x[i].key);
 		l->fn->launches++;
 		r->v.launches++;
 		ret->more_mems |= l->more_mems;

@@ -113,9 +113,15 @@ static int mem_free(struct hrr_replay *r, struct hrr_mem *m)
 		m->region->user = NULL;
 	if (m->host_counted)
 		r->host_bytes -= m->size;
-	free(m);
+	hrr_mem_discard(m);
 	int rc2 = hrr_set_device(r, device);
 	return rc < 0 ? rc : rc2;
+}
+
+void hrr_mem_discard(struct hrr_mem *m)
+{
+	free(m->pending);
+	free(m);
 }
 
 int hrr_mem_reap(struct hrr_replay *r)

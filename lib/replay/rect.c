@@ -85,7 +85,8 @@ static int resolve_host_src(struct hrr_replay *r, struct hrr_copy *c, struct hrr
 	e->host_addr = c->src;
 	e->host_size = span;
 	if (live != 0) {
-		if (e->blob.data != NULL && !(e->smem != NULL && hrr_pending(r, e->smem)))
+		if (e->blob.data != NULL &&
+		    !(e->smem != NULL && hrr_pending(r, e->smem, c->src, span)))
 			hrr_copy_rows((void *)(uintptr_t)live, c->spitch, c->sslice, e->blob.data,
 				      c->width, c->width * c->height, c->width, c->height,
 				      c->depth);
@@ -165,6 +166,7 @@ static int resolve_ends(struct hrr_replay *r, struct hrr_copy *c, struct hrr_gra
 			      &sspan);
 	if (rc < 0)
 		return rc;
+	e->dspan = dspan;
 	if (c->dst_array != 0)
 		c->dst = 0;
 	if (c->src_array != 0)
@@ -257,10 +259,8 @@ int hrr_copy_done(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_c
 		e->landing->writer = *w;
 	if (e->dmem != NULL) {
 		written_by(&e->dmem->writer, w);
-		if (e->dmem->host != 0 && c->async) {
-			e->dmem->pending = ev->seq;
-			e->dmem->pending_stream = c->key;
-		}
+		if (c->async && graph == NULL) /* captured, nothing is queued yet */
+			hrr_note_pending(r, e->dmem, c->dst, e->dspan, ev->seq, c->key);
 	}
 	if (graph != NULL) {
 		rc = hrr_graph_use(r, graph, e->dmem);

@@ -108,9 +108,8 @@ int hrr_do_set(struct hrr_replay *r, struct hrr_event *ev)
 	rc = hrr_settle(r, ev, got);
 	if (rc < 0 || w.mem == NULL)
 		return rc;
-	if (w.mem->host != 0) {
-		w.mem->pending = ev->seq;
-		w.mem->pending_stream = key;
-	}
-	return g != NULL ? hrr_graph_use(r, g, w.mem) : 0;
+	if (g != NULL)
+		return hrr_graph_use(r, g, w.mem);
+	hrr_note_pending(r, w.mem, s.dst, need, ev->seq, key);
+	return 0;
 }

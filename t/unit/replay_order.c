@@ -176,8 +176,61 @@ static void one_past_the_end(void)
 	rig_end(&g);
 }
 
+/* A copy of 64 bytes on the stream; value: what its source held, -1: it comes from the device. */
+static void copy_async(struct rig *g, uint64_t dst, uint64_t src, int value)
+{
+	char blobs[96] = "";
+
+	if (value >= 0)
+		snprintf(blobs, sizeof blobs, ",\"blobs\":{\"src\":\"%s\"}",
+			 rig_bytes(g, value, 64));
+	rig_call(g, "hipMemcpyAsync",
+		 "\"dst\":\"0x%llx\",\"src\":\"0x%llx\",\"sizeBytes\":64,\"kind\":"
+		 "\"hipMemcpy%s\",\"stream\":\"0x51\"},\"dir\":\"%s\"%s}",
+		 LLU(dst), LLU(src), value >= 0 ? "HostToDevice" : "DeviceToHost",
+		 value >= 0 ? "h2d" : "d2h", blobs);
+}
+
+/*
+ * What the host held counts where no queued work writes: beside such work in the same buffer, too.
+ * Where it does write, the bytes come from it, in its order.
+ */
+static void staging(void)
+{
+	struct rig g = {.opt.watchdog = 1};
+	uint64_t up = D + 1024;
+
+	begin(&g);
+	fake.late = true;
+	rig_call(&g, "hipHostMalloc", "\"ptr\":\"0x%llx\",\"size\":65536,\"flags\":0}}", LLU(H));
+	set_async(&g, 7);
+	for (int i = 0; i < 20; i++)
+		copy_async(&g, H + 128 * (uint64_t)i, D, -1);
+	copy_async(&g, up, H + 64, 9);
+	copy_async(&g, up + 64, H + 128 * 18 + 64, 10);
+	copy_async(&g, up + 128, H + 128, 11); /* was there before the copy to it was done */
+	rig_call(&g, "hipStreamBeginCapture",
+		 "\"stream\":\"0x51\",\"mode\":\"hipStreamCaptureModeGlobal\"}}");
+	copy_async(&g, H + 32768, D, -1);
+	rig_call(&g, "hipStreamEndCapture", "\"stream\":\"0x51\",\"pGraph\":\"0xa7\"}}");
+	copy_async(&g, up + 192, H + 32768, 12);
+	rig_call(&g, "hipDeviceSynchronize", "}}");
+	static const int want[] = {9, 10, 7, 12};
+	for (uint64_t i = 0; i < 4; i++) {
+		copy_async(&g, H + 40000 + 64 * i, up + 64 * i, -1);
+		rig_call(&g, "hipDeviceSynchronize", "}}");
+		g.seq--;
+		rig_output(&g, H + 40000 + 64 * i, want[i], 64, 0);
+		g.seq++;
+	}
+	rig_end(&g);
+	is(g.v.outcome[HRR_EXACT], 4, "uploads from a buffer that downloads are queued into: %s",
+	   g.text);
+}
+
 int main(void)
 {
+	staging();
 	deferred();
 	owed_wait();
 	query("");
