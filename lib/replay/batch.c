@@ -116,13 +116,7 @@ static int copy_one(struct hrr_replay *r, struct hrr_event *ev, uint64_t i, stru
 	if (got != hipSuccess && *ret_got == hipSuccess)
 		*ret_got = got;
 	if (got == hipSuccess && g != NULL && e.host_size != 0) {
-		struct hrr_host_node h = {.addr = e.host_addr,
-					  .size = e.host_size,
-					  .dst = e.dst,
-					  .src = e.src,
-					  .count = e.total,
-					  .kind = e.kind,
-					  .one_d = c->height == 1 && c->depth == 1};
+		struct hrr_host_node h = hrr_copy_host_node(c, &e);
 		rc = hrr_graph_host(r, g, &h);
 	}
 	int rc2 = hrr_copy_done(r, ev, c, g, &e, 0);

@@ -93,15 +93,8 @@ static int add_host_node(struct hrr_replay *r, struct hrr_graph *g, const struct
 {
 	if (g == NULL || e->host_size == 0)
 		return 0;
-	struct hrr_host_node h = {.node_live = node,
-				  .addr = e->host_addr,
-				  .size = e->host_size,
-				  .dst = e->dst,
-				  .src = e->src,
-				  .count = e->total,
-				  .kind = e->kind,
-				  .one_d = c->height == 1 && c->depth == 1 && c->src_array == 0 &&
-					   c->dst_array == 0};
+	struct hrr_host_node h = hrr_copy_host_node(c, e);
+	h.node_live = node;
 	return hrr_graph_host(r, g, &h);
 }
 

@@ -58,14 +58,7 @@ static int build_kernel(struct hrr_replay *r, struct hrr_event *ev, int i, struc
 static void host_node(struct node_build *b, const struct hrr_copy *c, const struct hrr_copy_ends *e)
 {
 	b->has_host = e->host_size != 0;
-	b->host = (struct hrr_host_node){.addr = e->host_addr,
-					 .size = e->host_size,
-					 .dst = e->dst,
-					 .src = e->src,
-					 .count = e->total,
-					 .kind = e->kind,
-					 .one_d = c->height == 1 && c->depth == 1 &&
-						  c->src_array == 0 && c->dst_array == 0};
+	b->host = hrr_copy_host_node(c, e);
 }
 
 static int build_copy3d(struct hrr_replay *r, struct hrr_event *ev, int i, struct node_build *b)

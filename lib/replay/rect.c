@@ -231,6 +231,18 @@ int hrr_copy_resolve_as(struct hrr_replay *r, struct hrr_copy *c, int src, struc
 	return rc;
 }
 
+struct hrr_host_node hrr_copy_host_node(const struct hrr_copy *c, const struct hrr_copy_ends *e)
+{
+	return (struct hrr_host_node){.addr = e->host_addr,
+				      .size = e->host_size,
+				      .dst = e->dst,
+				      .src = e->src,
+				      .count = e->total,
+				      .kind = e->kind,
+				      .one_d = c->height == 1 && c->depth == 1 &&
+					       c->src_array == 0 && c->dst_array == 0};
+}
+
 static void written_by(struct hrr_writer *to, const struct hrr_writer *from)
 {
 	if (from->seq > to->seq)

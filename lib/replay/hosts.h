@@ -1,0 +1,86 @@
+#ifndef HRR_REPLAY_HOSTS_H
+#define HRR_REPLAY_HOSTS_H
+
+#include "lib/replay/block.h"
+#include "lib/replay/memory.h"
+
+/* Private to lib/replay: host memory of the recorded program, what landed in it, releases that
+ * wait. */
+
+struct hrr_event;
+struct hrr_replay;
+
+struct hrr_landing {
+	uint64_t addr, size; /* recorded host address; size in packed bytes */
+	uint64_t seq;	     /* last call that delivered */
+	unsigned char *data; /* owned */
+	size_t cap;
+	uint64_t epoch; /* r->epoch at the last delivery */
+	bool packed;	/* a rectangle, stored packed */
+	bool compared;
+	struct hrr_writer writer;
+	struct hrr_landing *next; /* in r->old_landings */
+};
+
+enum hrr_deferred_kind { HRR_DEFER_UNREGISTER, HRR_DEFER_MODULE, HRR_DEFER_STREAM };
+struct hrr_deferred {
+	enum hrr_deferred_kind kind;
+	uint64_t seq, line, recorded, live;
+	struct hrr_registration *reg;
+	struct hrr_deferred *next;
+};
+
+struct hrr_staged { /* host bytes an asynchronous copy may still read */
+	struct hrr_blob blob;
+	uint64_t epoch;
+	struct hrr_staged *next;
+};
+
+struct hrr_registration {
+	uint64_t base, size; /* recorded */
+	uint64_t live;	     /* host address that was registered */
+	uint64_t flags;
+	struct hrr_block *block;
+	int device;
+	struct hrr_registration *next; /* in r->stuck */
+};
+
+/* host.c */
+int hrr_do_register(struct hrr_replay *r, struct hrr_event *ev);
+int hrr_do_unregister(struct hrr_replay *r, struct hrr_event *ev);
+int hrr_unregister_now(struct hrr_replay *r, struct hrr_registration *g);
+void hrr_host_end(struct hrr_replay *r, bool idle);
+/*
+ * Where a host operand lives: memory HIP knows, a block, or else a landing buffer
+ * (land) or nothing (*ret_live 0). rect_bytes: from first to last byte.
+ */
+int hrr_host_place(struct hrr_replay *r, const struct hrr_operand *op, uint64_t *ret_live,
+		   struct hrr_mem **ret_mem);
+/* A block for a range; what landed in its pages before is in it. */
+int hrr_block_for(struct hrr_replay *r, uint64_t addr, uint64_t size, bool fresh,
+		  struct hrr_block **ret);
+/* "host" of a record: bytes the host held when the call began. */
+int hrr_host_bytes(struct hrr_replay *r, struct hrr_event *ev);
+void hrr_host_changed(struct hrr_replay *r, uint64_t base, uint64_t size);
+
+/* landing.c */
+struct hrr_landing *hrr_landing_get(struct hrr_replay *r, uint64_t addr, uint64_t size,
+				    bool packed);
+struct hrr_landing *hrr_landing_find(struct hrr_replay *r, uint64_t addr, uint64_t size);
+void hrr_landing_retire(struct hrr_replay *r, struct hrr_landing *l);
+void hrr_landing_trim(struct hrr_replay *r);
+void hrr_landing_end(struct hrr_replay *r, bool leak);
+/* Bytes of blob for a copy's source, kept until the device was waited for. */
+int hrr_blob_get(struct hrr_replay *r, int node, const char *what, struct hrr_blob *ret);
+int hrr_blob_of(struct hrr_replay *r, const struct hrr_json *j, int node, const char *what,
+		struct hrr_blob *ret);
+int hrr_stage(struct hrr_replay *r, struct hrr_blob *blob); /* takes blob */
+int hrr_stage_trim(struct hrr_replay *r);
+
+/* release.c */
+int hrr_defer(struct hrr_replay *r, enum hrr_deferred_kind kind, struct hrr_event *ev,
+	      uint64_t recorded, uint64_t live, struct hrr_registration *reg);
+int hrr_run_deferred(struct hrr_replay *r);
+void hrr_late_failure(struct hrr_replay *r, const char *api, uint64_t seq, uint64_t line);
+
+#endif
