@@ -10,7 +10,7 @@ setup() {
 
 # Programs that a machine with two devices runs; each checks its own result.
 PROGRAMS="devreset dlopen graphcap graphnodes hostreg hsapool_copy hsapool_kernel managed
-	managedvar mapped modlaunch multidev peer pitched polling pools ptds ring saxpy streams structarg
+	managedvar mapped modgraph modlaunch multidev peer pitched polling pools ptds ring saxpy streams structarg
 	symbols threads waitvalue"
 
 in_mode() {

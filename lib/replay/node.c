@@ -35,10 +35,14 @@ static int param_struct(const struct hrr_event *ev, const char *type)
 
 static int build_kernel(struct hrr_replay *r, struct hrr_event *ev, int i, struct node_build *b)
 {
+	const struct hipKernelNodeParams *recorded = (const void *)(uintptr_t)ev->w[i];
 	struct hipKernelNodeParams *p = hrr_scratch(r, sizeof *p);
+	/* A stub, or a function of a module the program loaded: that module has its own variables.
+	 */
+	uint64_t function = recorded != NULL ? HRR_P(recorded->func) : 0;
 	struct hrr_launch l;
 	int rc = p == NULL ? hrr_trouble(r, -ENOMEM, "out of memory")
-			   : hrr_kernel_read(r, ev, ev->rec->kernel, 0, &l);
+			   : hrr_kernel_read(r, ev, ev->rec->kernel, function, &l);
 
 	if (rc < 0)
 		return rc;
