@@ -130,12 +130,13 @@ static bool store(struct process *p, const struct hrr_bytes *x, const void *inli
 		c->bytes += x->size;
 		return true;
 	}
-	if (hrr_in_arena(x->file)) { /* it cannot be opened, or has no such place */
+	payload_path(p, x, path, sizeof path);
+	/* It cannot be opened, or has no such place; or the file is none of ours. */
+	if (hrr_in_arena(x->file) || access(path, F_OK) < 0) {
 		atomic_fetch_add(&p->ctl->lost, 1);
 		atomic_fetch_add(&p->ctl->lost_bytes, x->size);
 		return false;
 	}
-	payload_path(p, x, path, sizeof path);
 	int rc = hrr_blobs_put_file(c->opt.blobs, path, ret, &diag);
 	if (rc < 0) {
 		fail_output(c, &diag);

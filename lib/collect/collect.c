@@ -141,7 +141,9 @@ static void discover(struct hrr_collect *c)
 {
 	uint32_t n = atomic_load_explicit(&c->hub->processes, memory_order_acquire);
 
-	while (c->n_p < n && n < (1u << 22)) {
+	/* Some of them may never come to have their files; a count far behind the others is none.
+	 */
+	while (c->n_p < n && c->n_p < (1u << 22) && c->n_p < c->n_started + 4096) {
 		if ((c->n_p & (c->n_p - 1)) == 0) {
 			struct process **v = realloc(c->p, (c->n_p ? c->n_p * 2 : 1) * sizeof *v);
 			if (v == NULL)
@@ -202,7 +204,7 @@ void hrr_collect_wait(struct hrr_collect *c, unsigned milliseconds)
 	     i++) { /* not asleep over a ring that filled up meanwhile */
 		struct process *p = c->p[i];
 		for (uint32_t k = 0; !p->closed && k < p->n_q; k++)
-			if (p->q[k].ring != NULL &&
+			if (p->q[k].ring != NULL && !p->q[k].damaged &&
 			    atomic_load(&p->q[k].ring->head) - p->q[k].rd > p->q[k].size / 2)
 				ts = (struct timespec){0, 0};
 	}

@@ -5,10 +5,11 @@
 
 #define MAX_KNOWN ((uint64_t)1 << 24) /* objects or kernels of a process */
 
-/* Room for index n (from 1) in an array of elements of size bytes; false: refused. */
+/* Room for index n (from 1) in an array of elements of size bytes; false: refused. They are
+ * numbered one after the other, so a number far behind all others is none. */
 static bool grow(void **v, uint64_t *have, uint64_t n, size_t size)
 {
-	if (n == 0 || n > MAX_KNOWN)
+	if (n == 0 || n > MAX_KNOWN || n > 65536 + 2 * *have)
 		return false;
 	if (n < *have)
 		return true;

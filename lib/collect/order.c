@@ -14,14 +14,22 @@
  * A key is twice the number, odd for what follows it.
  */
 #define NONE UINT64_MAX
+/* Numbers that were taken and never used: the calls of threads that were killed, or all of those of
+ * a damaged ring. */
+#define MAX_GAPS ((size_t)1 << 20)
 
 uint64_t out_seq(const struct process *p, uint64_t seq)
 {
-	size_t n = 0;
+	size_t lo = 0, hi = p->n_gaps; /* in order */
 
-	while (n < p->n_gaps && p->gaps[n] < seq)
-		n++;
-	return seq - n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (p->gaps[mid] < seq)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return seq - lo;
 }
 
 static uint64_t key_of(const struct hrr_rec *r)
@@ -33,6 +41,10 @@ static void look(struct queue *q)
 {
 	const struct hrr_rec *r = queue_peek(q);
 
+	if (r != NULL && r->seq > NONE / 4) {
+		q->damaged = true;
+		r = NULL;
+	}
 	q->key = r == NULL ? NONE : key_of(r);
 }
 
@@ -112,6 +124,10 @@ static bool take_call(struct process *p, struct queue *q, bool final)
 			at += leave->size;
 			leave = queue_at(q, at);
 		}
+		if (leave != NULL && leave->type != HRR_R_LEAVE) {
+			q->damaged = true;
+			return false;
+		}
 		if (leave == NULL) {
 			if (!final)
 				return false;
@@ -138,6 +154,8 @@ static bool take_call(struct process *p, struct queue *q, bool final)
 void add_gap(struct process *p, uint64_t seq)
 {
 	known_note(p, &(struct saved){.what = SAVED_GAP, .u.gap = seq}, NULL);
+	if (p->n_gaps == MAX_GAPS)
+		return;
 	if (p->n_gaps == p->cap_gaps) {
 		size_t cap = p->cap_gaps ? p->cap_gaps * 2 : 16;
 		uint64_t *g = realloc(p->gaps, cap * sizeof *g);
@@ -189,8 +207,7 @@ static void make_room(struct process *p)
 		struct queue *q = &p->q[i];
 		if (q->ring == NULL)
 			continue;
-		uint64_t tail = atomic_load_explicit(&q->ring->tail, memory_order_relaxed);
-		if (q->head - tail <= q->size / 2)
+		if (q->damaged || q->head - q->tail <= q->size / 2)
 			continue;
 		if (q->spill_end == 0 && q->head - q->rd <= q->size / 4)
 			continue; /* printed, and given back by the flush that follows */
@@ -216,9 +233,7 @@ int process_drain(struct process *p, bool final)
 		q->key = NONE;
 		if (q->ring == NULL)
 			continue;
-		uint64_t head = atomic_load_explicit(&q->ring->head, memory_order_acquire);
-		if (head - atomic_load_explicit(&q->ring->tail, memory_order_relaxed) <= q->size)
-			q->head = head; /* else its header is damaged */
+		queue_look(q);
 		if (p->group != q)
 			look(q);
 	}
@@ -249,6 +264,12 @@ int process_drain(struct process *p, bool final)
 			if ((best->key & 1) == 0) {
 				if (seq > limit || (seq > p->next && !final)) {
 					stuck = true;
+					break;
+				}
+				/* A number that has been, or more unused ones than can be. */
+				if (seq < p->next || seq - p->next > MAX_GAPS - p->n_gaps) {
+					best->damaged = true;
+					look(best);
 					break;
 				}
 				for (; final && p->next < seq; p->next++)

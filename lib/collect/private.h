@@ -23,6 +23,7 @@ struct queue {
 	uint64_t size;
 	uint64_t rd;   /* next byte to look at */
 	uint64_t head; /* as seen in this round */
+	uint64_t tail; /* as we have told it: what stands in the header may be anything */
 	uint32_t tid;
 	int spill_fd;
 	char *spill; /* mapping of the overflow file, [spill_from, spill_end) */
@@ -36,6 +37,9 @@ struct queue {
 /* slot: which mark to go on from; -1: from the beginning. */
 int queue_open(struct queue *q, const char *path, const char *spill_path, int slot);
 void queue_close(struct queue *q);
+/* Sees how far the program has come. Of a damaged ring all is given back: the program runs on, and
+ * what it writes there is lost. */
+void queue_look(struct queue *q);
 /* The record at position pos (whole and below head), or NULL: not there yet. */
 const struct hrr_rec *queue_at(struct queue *q, uint64_t pos);
 /* The next record that stands for something: steps over PAD, TID and unnumbered ENTER. */
@@ -115,7 +119,7 @@ struct hrr_collect {
 	struct hrr_hub *hub;
 	int hub_fd;
 	struct process **p;
-	uint32_t n_p;
+	uint32_t n_p, n_started;
 	struct hrr_buf scratch; /* for building */
 	bool dead_output;	/* it could not be written */
 	bool recover, alone;	/* alone: recording ended for want of a reader */

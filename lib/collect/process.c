@@ -1,5 +1,6 @@
 #include "lib/collect/private.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -56,17 +57,19 @@ static int map_ctl(struct process *p)
 	return rc;
 }
 
-/* argv and environment of the ctl file as pointers into buf. */
-static int read_info(struct process *p, struct hrr_buf *buf, const char ***ret_list)
+/* argv and environment of the ctl file as pointers into buf. ret_argc, ret_envc: how many. */
+static int read_info(struct process *p, struct hrr_buf *buf, const char ***ret_list,
+		     uint32_t *ret_argc, uint32_t *ret_envc)
 {
-	uint32_t n = p->ctl->argc + p->ctl->envc, have = 0;
+	const uint32_t argc = p->ctl->argc, envc = p->ctl->envc, info = p->ctl->info;
+	uint64_t n = (uint64_t)argc + envc, have = 0;
 
-	if (p->ctl->info > (64u << 20) || n > p->ctl->info)
+	if (info > (64u << 20) || n > info)
 		return -EINVAL;
-	if (hrr_buf_reserve(buf, p->ctl->info + 1) < 0)
+	if (hrr_buf_reserve(buf, info + 1) < 0)
 		return -ENOMEM;
-	ssize_t got = pread(p->ctl_fd, buf->data, p->ctl->info, sizeof *p->ctl);
-	if (got != (ssize_t)p->ctl->info)
+	ssize_t got = pread(p->ctl_fd, buf->data, info, sizeof *p->ctl);
+	if (got != (ssize_t)info)
 		return -EIO;
 	buf->data[got] = '\0';
 	const char **v = calloc(n + 1, sizeof *v);
@@ -77,6 +80,8 @@ static int read_info(struct process *p, struct hrr_buf *buf, const char ***ret_l
 	while (have < n)
 		v[have++] = "";
 	*ret_list = v;
+	*ret_argc = argc;
+	*ret_envc = envc;
 	return 0;
 }
 
@@ -84,19 +89,19 @@ void write_header(struct process *p)
 {
 	struct hrr_buf info = {0};
 	const char **v = NULL;
+	uint32_t argc = 0, envc = 0;
 
-	if (read_info(p, &info, &v) < 0)
-		v = NULL;
+	(void)read_info(p, &info, &v, &argc, &envc); /* without it there is none */
 	struct hrr_write_header h = {.p = p->p,
 				     .pid = p->pid,
 				     .image = p->image,
-				     .argc = v != NULL ? p->ctl->argc : 0,
+				     .argc = argc,
 				     .argv = v,
 				     .t0 = p->ctl->t0,
 				     .realtime = p->ctl->realtime,
 				     .boot = p->c->boot,
-				     .n_env = v != NULL ? p->ctl->envc : 0,
-				     .env = v != NULL ? v + p->ctl->argc : NULL,
+				     .n_env = envc,
+				     .env = v != NULL ? v + argc : NULL,
 				     .blobs = p->c->opt.blobs_name};
 	hrr_write_header(&p->out, &h);
 	free(v);
@@ -139,6 +144,7 @@ int process_start(struct process *p)
 	if (p->fd >= 0 && fstat(p->fd, &st) == 0)
 		p->file = st.st_ino;
 	p->started = true;
+	c->n_started++;
 	write_header(p);
 	return 0;
 }
@@ -282,25 +288,17 @@ void process_free(struct process *p)
 
 static void remove_files(const struct process *p)
 {
-	char path[4352];
+	const struct dirent *e;
+	char mine[16];
 
-	for (uint32_t i = 0; i < p->n_q; i++) {
-		process_path(p, "r", i, path, sizeof path);
-		unlink(path);
-		process_path(p, "s", i, path, sizeof path);
-		unlink(path);
-	}
-	uint32_t files = atomic_load(&p->ctl->files);
-	for (uint32_t i = 0; i < files; i++) { /* of calls that did not get to their record */
-		process_path(p, "f", i, path, sizeof path);
-		unlink(path);
-	}
-	process_path(p, "a", UINT32_MAX, path, sizeof path);
-	unlink(path);
-	process_path(p, "known", UINT32_MAX, path, sizeof path);
-	unlink(path);
-	process_path(p, "ctl", UINT32_MAX, path, sizeof path);
-	unlink(path);
+	/* By their names: how many there are the program may have written over. */
+	int n = snprintf(mine, sizeof mine, "p%u.", p->index);
+	DIR *d = opendir(p->c->opt.scratch);
+	while (d != NULL && (e = readdir(d)) != NULL)
+		if (strncmp(e->d_name, mine, (size_t)n) == 0)
+			unlinkat(dirfd(d), e->d_name, 0);
+	if (d != NULL)
+		closedir(d);
 }
 
 static void write_end(struct process *p, bool cut)

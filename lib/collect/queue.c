@@ -12,9 +12,7 @@
 
 static bool is_there(const struct queue *q, uint64_t pos)
 {
-	return pos >= (q->spill_end != 0
-			   ? q->spill_from
-			   : atomic_load_explicit(&q->ring->tail, memory_order_relaxed));
+	return pos >= (q->spill_end != 0 ? q->spill_from : q->tail);
 }
 
 /* The ENTER at pos, which a reader before us had stepped over. */
@@ -77,7 +75,8 @@ int queue_open(struct queue *q, const char *path, const char *spill_path, int sl
 	const struct hrr_mark mark = slot >= 0 ? r->mark[slot] : (struct hrr_mark){0};
 	q->rd = mark.printed;
 	q->tid = mark.tid;
-	if (slot >= 0 && r->spilled > q->rd) {
+	q->tail = slot >= 0 ? atomic_load_explicit(&r->tail, memory_order_relaxed) : 0;
+	if (slot >= 0 && r->spilled > q->rd && r->spill_from <= q->rd) {
 		int s = open(spill_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 		size_t n = r->spilled - r->spill_from;
 		if (s >= 0 && fstat(s, &st) == 0 && (uint64_t)st.st_size >= n) {
@@ -94,7 +93,14 @@ int queue_open(struct queue *q, const char *path, const char *spill_path, int sl
 			q->spill_fd = s;
 	}
 	q->head = q->rd;
-	if (mark.entered != 0 && mark.entered <= q->rd)
+	/* Where it stopped has to be in the overflow file, or in the ring. */
+	uint64_t on = q->spill_end != 0 ? q->spill_end : q->rd;
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
+	if (on - q->tail > q->size)
+		q->tail = on;
+	if (head - on > q->size || head - q->tail > q->size)
+		q->damaged = true;
+	if (!q->damaged && mark.entered != 0 && mark.entered <= q->rd)
 		reenter(q, mark.entered - 1);
 	return 0;
 }
@@ -109,6 +115,20 @@ void queue_close(struct queue *q)
 		close(q->spill_fd);
 	hrr_buf_release(&q->entered);
 	*q = (struct queue){.spill_fd = -1};
+}
+
+void queue_look(struct queue *q)
+{
+	uint64_t head = atomic_load_explicit(&q->ring->head, memory_order_acquire);
+
+	if (head - q->tail > q->size || head - q->tail < q->head - q->tail)
+		q->damaged = true;
+	if (!q->damaged) {
+		q->head = head;
+		return;
+	}
+	q->tail = head;
+	atomic_store_explicit(&q->ring->tail, head, memory_order_release);
 }
 
 const struct hrr_rec *queue_at(struct queue *q, uint64_t pos)
@@ -203,12 +223,15 @@ int queue_spill(struct queue *q, const char *path)
 	q->spill_cap = whole;
 	q->spill_end = q->head;
 	q->ring->spilled = q->head;
-	atomic_store_explicit(&q->ring->tail, q->head, memory_order_release);
+	q->tail = q->head;
+	atomic_store_explicit(&q->ring->tail, q->tail, memory_order_release);
 	return 0;
 }
 
 void queue_settle(struct queue *q)
 {
-	if (q->spill_end == 0)
-		atomic_store_explicit(&q->ring->tail, kept_from(q), memory_order_release);
+	if (q->spill_end != 0 || q->damaged)
+		return;
+	q->tail = kept_from(q);
+	atomic_store_explicit(&q->ring->tail, q->tail, memory_order_release);
 }

@@ -182,6 +182,7 @@ int recover_stream(struct process *p)
 	if (rc == 0)
 		rc = only_restore(p);
 	p->started = true;
+	c->n_started++;
 	if (rc == -ENOENT) {
 		struct stat st;
 		rc = hrr_archive_process(c->opt.archive, p->pid, p->image, &p->fd, &diag);

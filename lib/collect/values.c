@@ -311,9 +311,10 @@ void print_args(struct hrr_buf *b, const struct hrr_rec *r, const struct atts *x
 {
 	const struct hrr_api_row *row = &hrr_api_table[r->api];
 	const unsigned char *words = (const unsigned char *)(r + 1);
+	size_t room = (r->size - sizeof *r) / 8; /* r->words are said to be there */
 	bool first = true;
 
-	for (unsigned i = 0; i < row->n_params && i < r->words; i++) {
+	for (unsigned i = 0; i < row->n_params && i < r->words && i < room; i++) {
 		const struct hrr_param *p = &row->params[i];
 		uint64_t w = word_at(words + 8 * i, 8);
 		size_t before = b->len;
