@@ -72,6 +72,7 @@ void play_close_hashes(const struct hrr_verdict *v);
 
 /* play_report.c */
 void play_on_outcome(void *self, const struct hrr_outcome *o);
+void play_listen(void);			   /* to what kernels print */
 void play_fidelity(struct hrr_verdict *v); /* what the run time tells goes into v */
 void play_times(void);
 void play_summary(const struct hrr_verdict *v, int code); /* and the last line of the results */

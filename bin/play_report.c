@@ -63,6 +63,38 @@ void play_on_outcome(void *self, const struct hrr_outcome *o)
 			 o->text);
 }
 
+/* Text of a recorded kernel: it is no result, and nothing a terminal may obey. */
+static void on_print(void *self, const char *text, size_t n, int error)
+{
+	(void)self;
+	(void)error;
+	while (n > 0) {
+		const char *const end = memchr(text, '\n', n);
+		const size_t line = end != NULL ? (size_t)(end - text) : n;
+		const size_t piece = line < 1024 ? line : 1024;
+		char shown[4 * 1024 + 1];
+
+		hrr_mask(shown, sizeof shown, text, piece);
+		fputs(shown, stderr);
+		if (piece == line && end != NULL)
+			fputc('\n', stderr);
+		text += piece + (piece == line && end != NULL);
+		n -= piece + (piece == line && end != NULL);
+	}
+	fflush(stderr);
+}
+
+void play_listen(void)
+{
+	void (*listen)(void (*fn)(void *, const char *, size_t, int), void *self);
+
+	if (play.hip.lib == NULL)
+		return;
+	*(void **)&listen = dlsym(play.hip.lib, "hrr_emu_on_print");
+	if (listen != NULL)
+		listen(on_print, NULL);
+}
+
 /* What the CPU run time has to say about how exact it was. */
 void play_fidelity(struct hrr_verdict *v)
 {

@@ -139,6 +139,7 @@ void play_start_engine(struct hrr_place *p)
 		hrr_fault_install(&play.faults, &play.hip);
 	play.opt.interrupt = &interrupt;
 	play.opt.outcome = play_on_outcome;
+	play_listen();
 	play.opt.fidelity = play.results_fd >= 0 ? play_on_fidelity : NULL;
 	if (hrr_replay_new(&play.engine, &play.hip, &play.opt, NULL, &diag) < 0)
 		tool_die(NULL, 0, "%s", diag.what);

@@ -148,6 +148,36 @@ in_mode() {
 	status_is 3
 }
 
+@test "emu: a kernel that ties what it asks of the host into a ring ends" {
+	need_cmd hipcc
+	cat >ring.hip <<-'END'
+		#include <hip/hip_runtime.h>
+		#include <cstdio>
+		__global__ void ring(int never)
+		{
+			/* The hostcall buffer: headers, payloads, doorbell, free list, ready list. */
+			unsigned long *b = *(unsigned long **)((char *)__builtin_amdgcn_implicitarg_ptr() + 24);
+			if (never) {
+				printf("%d\n", never);
+				return;
+			}
+			((unsigned long *)(b[0] + 5 * 24))[0] = 5;
+			((unsigned long *)(b[0] + 5 * 24))[1] = 0;
+			b[4] = 5;
+			__threadfence_system();
+			__builtin_amdgcn_s_sendmsg(1, 0);
+		}
+		int main()
+		{
+			ring<<<1, 1>>>(0);
+			return hipDeviceSynchronize() == hipSuccess ? 0 : 3;
+		}
+	END
+	hipcc --offload-arch=gfx90a -O1 ring.hip -o ring 2>log || { cat log; false; }
+	run_sep timeout 60 env LD_LIBRARY_PATH="$BUILD/lib/hrr/emu" ./ring
+	status_is 0
+}
+
 @test "emu: the stand-ins export the calls of their major, with their version nodes" {
 	need_cmd objdump
 	lib=$BUILD/lib/hrr/emu

@@ -233,6 +233,73 @@ unlucky() {
 	unlucky bad_dependency "bad_dependency: sum[0] is "
 }
 
+# unlucky_order ORDER MESSAGE: an order of bad_late
+unlucky_order() {
+	local seed
+	need_apps bad_late
+	run_sep emu bad_late "$1"
+	status_is 0
+	HRR_EMU_SCHED=late run_sep emu bad_late "$1"
+	[ "$status" -ne 0 ] || saw "late: $1 is not seen"
+	err_has "$2"
+	for seed in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+		HRR_EMU_SCHED=random:$seed run_sep emu bad_late "$1"
+		[ "$status" -eq 0 ] || break
+	done
+	[ "$status" -ne 0 ] || saw "random: $1 is not seen"
+	err_has "$2"
+}
+
+@test "memcheck: an event recorded again before it is waited for" {
+	unlucky_order reuse "bad_late: h[0] is 0, 5 is due"
+}
+
+@test "memcheck: an event recorded before the work it stands for" {
+	unlucky_order early "bad_late: h[0] is 0, 5 is due"
+}
+
+@test "memcheck: a non-blocking stream does not wait for the null stream" {
+	unlucky_order null "bad_late: h[0] is 0, 5 is due"
+}
+
+@test "memcheck: a pinned source changed before its copy is done" {
+	unlucky_order pinned "bad_late: v[0] is 6, 5 is due"
+}
+
+@test "memcheck: stream-ordered memory that another stream still uses when it goes" {
+	unlucky_order freed "hrr-emu: _Z3addPKiPi: load of 4 bytes (global) at 0x"
+	status_is 3
+	err_like "at byte 0 of freed pool memory #[0-9]+ 0x[0-9a-f]+ \\+256 \\(hipMallocAsync\\): hipFreeAsync"
+}
+
+@test "memcheck: a graph launched after its pinned source went" {
+	need_apps bad_late
+	for mode in eager late random:1; do
+		HRR_EMU_SCHED=$mode run_sep emu bad_late graph
+		status_is 3
+		err_like "^hrr-emu: copy: cannot read 0x[0-9a-f]+ "
+		err_like "at byte 0 of freed pinned host memory #[0-9]+ 0x[0-9a-f]+ \\+256 \\(hipHostMalloc\\): hipHostFree"
+	done
+}
+
+@test "memcheck: an instruction that does wrong in two ways is told of twice" {
+	HRR_EMU_MEMCHECK=init report bad_twice <<-'END'
+		hrr-emu: _Z4copyPKDv4_fPS_: load of 16 bytes (global) at X: memory that nothing wrote
+		  pc: global_load_dwordx4
+		  SOURCE
+		  workgroup (0,0,0) wave 0 lane 0 work-item (0,0,0); 63 lanes
+		  at byte 0 of device memory #1 X +1016 (hipMalloc)
+		  8192 bytes before the start of device memory #2 X +1024 (hipMalloc)
+		hrr-emu: _Z4copyPKDv4_fPS_: load of 16 bytes (global) at X
+		  pc: global_load_dwordx4
+		  SOURCE
+		  workgroup (0,0,0) wave 0 lane 63 work-item (63,0,0); 1 lane
+		  at byte 1008 of device memory #1 X +1016 (hipMalloc), 8 bytes past its end
+		  7184 bytes before the start of device memory #2 X +1024 (hipMalloc)
+	END
+	status_is 3
+}
+
 @test "memcheck: an unknown word of HRR_EMU_MEMCHECK is said" {
 	need_apps saxpy
 	HRR_EMU_MEMCHECK=init,leaks run_sep emu saxpy
@@ -389,6 +456,27 @@ pool() {
 	need_cmd jq
 	[ "$(jq -c 'select(.outcome == "memory") | [.block.tag, .block.offset, .before.tag, .recordedAddr]' results)" = '["second",0,"first","0x7d0000001500"]' ] ||
 		{ cat results && false; }
+}
+
+@test "hrr-play --memcheck=blocks: a copy and a set of more than their block holds" {
+	for how in copy set; do
+		rm -rf run.hrr
+		if [ $how = copy ]; then record bad_copyover; else record bad_copyover set; fi
+		check =blocks
+		status_is 0
+		pool
+		check ''
+		status_is 0
+		check =blocks
+		status_is 1
+		err_has "$how: cannot write 0x7d0000001500"
+		err_has "  0 bytes after the end of block \"first\" 0x7d0000001400 +256
+  768 bytes before the start of block \"second\" 0x7d0000001800 +256"
+		err_has "1 compared of 1: 1 exact"
+		need_cmd jq
+		[ "$(jq -c 'select(.outcome == "memory") | [.operation, .before.tag, .before.distance, .after.tag]' results)" = \
+			"[\"$how\",\"first\",0,\"second\"]" ] || { cat results && false; }
+	done
 }
 
 @test "hrr-play --memcheck=blocks: a block that was freed, and when" {

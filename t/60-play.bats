@@ -561,3 +561,39 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 	play -r /dev/full run.hrr
 	status_is 2
 }
+
+@test "hrr-play: what kernels print is on standard error, masked, and an assert ends nothing" {
+	need_emu
+	need_cmd hipcc
+	cat >say.hip <<-'END'
+		#include <hip/hip_runtime.h>
+		#include <cassert>
+		#include <cstdio>
+		__global__ void say(int *x)
+		{
+			printf("red \033[31m %d\n", (int)threadIdx.x);
+			assert(x[1] == 7);
+			x[0] = 1;
+		}
+		int main(int argc, char **argv)
+		{
+			int x[2] = {0, argc > 1 ? 8 : 7}, *d;
+			if (hipMalloc((void **)&d, 8) != hipSuccess ||
+			    hipMemcpy(d, x, 8, hipMemcpyHostToDevice) != hipSuccess)
+				return 2;
+			say<<<1, 1>>>(d);
+			return hipMemcpy(x, d, 8, hipMemcpyDeviceToHost) != hipSuccess || x[0] != 1;
+		}
+	END
+	hipcc --offload-arch=gfx90a -O1 say.hip -o say 2>log || { cat log; false; }
+	hrr-capture -d emu -o say.hrr -- ./say >out
+	grep -q "^red $(printf '\033')\[31m 0\$" out
+	run_sep hrr-play -d emu -r - say.hrr
+	status_is 0
+	err_has 'red \x1b[31m 0'
+	[ "$(grep -c '^{' .out)" -eq "$(wc -l <.out)" ] || { cat .out; false; }
+	HRR_EMU_TRAP=error hrr-capture -d emu -o bad.hrr -- ./say 8 >out 2>&1 || [ -e bad.hrr ]
+	run_sep hrr-play -d emu bad.hrr
+	[ "$status" -lt 128 ] || saw "an assert of the archive ended hrr-play"
+	err_has "Device-side assertion"
+}

@@ -64,6 +64,37 @@ static void copies(void)
 	is(HIP(hipStreamDestroy, s), hipSuccess, "stream");
 }
 
+/* Boxes whose planes lie on one another would be more bytes than their memory. */
+static void planes(void)
+{
+	struct hipMemcpy3DParms p = {0};
+	struct hipPitchedPtr at;
+	char *d = NULL, *page = calloc(1, 4096);
+	hipStream_t s = stream();
+
+	is(HIP(hipMalloc, (void **)&d, 4096), hipSuccess, "hipMalloc");
+	at = (struct hipPitchedPtr){.ptr = d, .pitch = 64, .xsize = 64, .ysize = 0};
+	p.srcPtr.ptr = page;
+	p.dstPtr.ptr = d;
+	p.srcPtr.pitch = p.dstPtr.pitch = 64;
+	p.extent.width = 2;
+	p.extent.height = 1;
+	p.extent.depth = (size_t)1 << 63;
+	p.kind = hipMemcpyHostToDevice;
+	is(HIP(hipMemcpy3DAsync, &p, s), hipErrorInvalidValue, "2^63 planes of no height");
+	p.extent.depth = 2;
+	is(HIP(hipMemcpy3DAsync, &p, s), hipErrorInvalidValue, "two of them");
+	p.srcPtr.ysize = p.dstPtr.ysize = 1;
+	is(HIP(hipMemcpy3DAsync, &p, s), hipSuccess, "two of one row");
+	p.extent.height = 2;
+	is(HIP(hipMemcpy3DAsync, &p, s), hipErrorInvalidValue, "of two rows, in one row's place");
+	is(HIP(hipMemset3DAsync, at, 1, (struct hipExtent){2, 1, (size_t)1 << 40}, s),
+	   hipErrorInvalidValue, "sets too");
+	is(HIP(hipStreamSynchronize, s), hipSuccess, "synchronize");
+	is(HIP(hipFree, d), hipSuccess, "hipFree");
+	free(page);
+}
+
 static void order(void)
 {
 	volatile unsigned char *p = NULL;
@@ -173,6 +204,7 @@ int main(void)
 	setenv("HRR_EMU_SCHED", "late", 1);
 	if (emu_open()) {
 		copies();
+		planes();
 		order();
 		host_side();
 		too_early();

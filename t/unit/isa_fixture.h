@@ -29,7 +29,7 @@ struct fx {
 	struct isa_span span[FX_SPANS];
 	unsigned n_spans;
 	unsigned threads;
-	uint64_t budget;
+	uint64_t budget, room;
 	bool cooperative, go_on;
 	unsigned char poison;
 	void (*hostcall)(void *self, uint32_t message);
@@ -234,6 +234,7 @@ static inline bool fx_run(struct fx *f, const char *kernel, const uint32_t *grid
 	l.lds = k->group_size + dyn_lds;
 	l.scratch = k->private_size + (k->dynamic_stack ? 16384 : 0);
 	l.budget = f->budget ? f->budget : 2000000000ull;
+	l.room = f->room;
 	l.threads = f->threads;
 	l.cooperative = f->cooperative;
 	l.go_on = f->go_on;

@@ -359,6 +359,45 @@ static void test_threads(void)
 	fx_close(&f);
 }
 
+/* Sizes that a code object or a launch may name and no machine has. */
+static void test_limits(void)
+{
+	static int x[4096];
+	struct {
+		uint64_t x;
+		int n;
+	} a = {0, 1};
+	struct hrr_kernel *k = NULL;
+	struct fx f;
+
+	if (load(&f, "basic", "gfx1201", "clang++-19", "-O3")) {
+		a.x = fx_map(&f, x, sizeof(x));
+		fx_run(&f, "past_end", DIM(1, 65537, 1), DIM(1, 1, 1), 0, &a, sizeof(a));
+		is(f.report.status, ISA_BAD_LAUNCH, "gfx12: %s", f.report.what);
+		fx_close(&f);
+	}
+	if (!load(&f, "basic", "gfx90a", "clang++-15", "-O3"))
+		return;
+	a.x = fx_map(&f, x, sizeof(x));
+	fx_run(&f, "past_end", DIM(1, 65537, 1), DIM(1, 1, 1), 0, &a, sizeof(a));
+	is(f.report.status, ISA_DONE, "gfx9: 32 bits for each number");
+	for (size_t i = 0; i < f.co.n_kernels; i++)
+		if (!strcmp(f.co.kernels[i].name, "past_end"))
+			k = (struct hrr_kernel *)(uintptr_t)&f.co.kernels[i];
+	k->private_size = 0xfffffff0u;
+	fx_run(&f, "past_end", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a));
+	is(f.report.status, ISA_BAD_LAUNCH, "scratch of 4 GiB a work-item: %s", f.report.what);
+	k->private_size = 1 << 20;
+	ok(fx_run(&f, "past_end", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)),
+	   "1 MiB a work-item is scratch");
+	k->private_size = 3 << 19;
+	f.room = 64 << 20;
+	memset(&f.report, 0xff, sizeof(f.report));
+	ok(!fx_run(&f, "past_end", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)),
+	   "but not more than there is room for");
+	fx_close(&f);
+}
+
 /* Workgroups are handed out several at a time: one that waits is no end to those behind it. */
 static void test_hand_out(void)
 {
@@ -432,6 +471,7 @@ int main(void)
 	matrices("gfx1201", "clang++-19", "-O2 -DRDNA4");
 	test_threads();
 	test_hand_out();
+	test_limits();
 	test_astray();
 	fx_met("isa_more");
 	return done_testing();

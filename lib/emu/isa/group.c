@@ -52,12 +52,20 @@ static bool fit_waves(struct isa_wg *g, u32 n)
 	return true;
 }
 
+/* Takes bytes out of what the launch may have for scratch and LDS. */
+static bool take_room(struct isa_thread *t, u64 bytes)
+{
+	return atomic_fetch_add(t->all_room, bytes) + bytes <= t->launch->room || !t->launch->room;
+}
+
 /* All of it holds the fill byte when a group starts: what was written is filled again then. */
 static bool fit_scratch(struct isa_wave *w, u64 size, u8 fill)
 {
 	const bool other = w->scratch_fill != fill;
 
 	if (size > w->scratch_room) {
+		if (!take_room(w->t, size))
+			return false;
 		free(w->scratch);
 		free(w->scratch_written);
 		w->scratch_written = NULL;
@@ -104,6 +112,8 @@ static bool fit(struct isa_wg *g, struct isa_thread *t)
 	if (!fit_waves(g, k->waves))
 		return false;
 	if (k->lds > g->lds_room) {
+		if (!take_room(t, k->lds))
+			return false;
 		free(g->lds);
 		free(g->lds_written);
 		g->lds_written = NULL;

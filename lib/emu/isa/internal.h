@@ -54,9 +54,9 @@ struct isa_thread {
 	u64 *approx; /* owned: counts by table index */
 	u64 instructions, waves, groups;
 	u64 counted, quantum; /* instructions already taken from the budget; how many at a time */
-	_Atomic u64 *all_instructions;
-	struct isa_report final; /* of the workgroup order */
-	u64 order;		 /* of the workgroup whose fault the report has */
+	_Atomic u64 *all_instructions, *all_room; /* of the launch */
+	struct isa_report final;		  /* of the workgroup order */
+	u64 order;				  /* of the workgroup whose fault the report has */
 	/* work-item ids by number in the group: x (or all, packed), y, z; of groups of ids_dim */
 	u32 ids_dim[3], ids_gen;
 	u32 ids[3 * ISA_MAX_ITEMS];
@@ -165,6 +165,13 @@ static inline const u32 *isa_lane_mask(struct isa_wave *w)
 }
 
 /* --- run.c ---------------------------------------------------------------- */
+
+/* Whether two faults are one site: an instruction may do wrong in more ways than one. */
+static inline bool isa_same_site(const struct isa_fault *a, const struct isa_fault *b)
+{
+	return a->pc == b->pc &&
+	       (a->why == b->why || (a->why && b->why && !strcmp(a->why, b->why)));
+}
 
 /* Ends the launch with a status and a line of text; returns NEXT_STOP. */
 int isa_fail(struct isa_wave *w, const struct isa_inst *in, enum isa_status status, const char *fmt,

@@ -136,6 +136,7 @@ struct isa_report {
  * queue	device address of an amd_queue_t image (apertures, scratch), or 0
  * lds		bytes of LDS per workgroup: static and dynamic
  * scratch	bytes of scratch per work-item (private segment, dynamic stack included)
+ * room		bytes that scratch and LDS of all workgroups in flight may take; 0 is no limit
  * budget	wave-instructions in all; 0 is no limit
  * threads	CPU threads that may be used over workgroups; 0 or 1: the caller's only
  * poison_lds	LDS and scratch start as this byte
@@ -150,6 +151,7 @@ struct isa_launch {
 	uint32_t grid[3], block[3];
 	uint64_t kernarg, packet, queue;
 	uint32_t lds, scratch;
+	uint64_t room;
 	uint64_t budget;
 	unsigned threads;
 	unsigned char poison_lds;

@@ -34,6 +34,7 @@ struct isa_run {
 	/* what threads write all the time; and what they look at all the time and nearly never
 	 * write */
 	alignas(128) _Atomic u64 next;	     /* workgroup to hand out */
+	_Atomic u64 room;		     /* bytes taken for scratch and LDS */
 	_Atomic u64 instructions;	     /* counted towards the budget */
 	alignas(128) _Atomic u64 stop_order; /* lowest workgroup that ended the launch */
 	_Atomic bool failed;		     /* out of memory in a thread */
@@ -195,6 +196,7 @@ static struct isa_thread *enter(struct isa_run *r)
 	t->run = r;
 	t->order = UINT64_MAX;
 	t->all_instructions = &r->instructions;
+	t->all_room = &r->room;
 	t->quantum = quantum < QUANTUM ? quantum : QUANTUM;
 	return t;
 }

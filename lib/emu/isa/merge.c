@@ -1,12 +1,12 @@
 /* The reports of a launch's threads, made one. */
 #include "lib/emu/isa/merge.h"
 
-/* One site for each pc, told by its lowest workgroup, and in the order of these. */
+/* Each site once, told by its lowest workgroup, and in the order of these. */
 static void merge_site(struct isa_report *out, struct isa_fault f)
 {
 	unsigned at = 0;
 
-	while (at < out->n_faults && (out->faults[at].pc != f.pc || f.ends))
+	while (at < out->n_faults && (f.ends || !isa_same_site(&out->faults[at], &f)))
 		at++;
 	if (at < out->n_faults) {
 		const u64 count = f.count + out->faults[at].count;

@@ -33,27 +33,29 @@ static const char *const space_names[] = {"global", "LDS", "scratch", "constant"
 static const char *const access_names[] = {"load from", "store to", "atomic on",
 					   "instruction fetch from"};
 
-/* Where the fault of this pc goes: its own place, a new one, or NULL when there is no more room. */
-static struct isa_fault *place(struct isa_report *r, u64 pc, bool ends)
+/* Where a fault goes: its own place, a new one, or NULL when there is no more room. */
+static struct isa_fault *place(struct isa_report *r, const struct isa_fault *f)
 {
 	for (unsigned i = 0; i < r->n_faults; i++)
-		if (ends ? r->faults[i].ends : r->faults[i].pc == pc)
+		if (f->ends ? r->faults[i].ends : isa_same_site(&r->faults[i], f))
 			return &r->faults[i];
 	if (r->n_faults < ISA_MAX_FAULTS)
 		return &r->faults[r->n_faults++];
-	return ends ? &r->faults[ISA_MAX_FAULTS - 1] : NULL;
+	return f->ends ? &r->faults[ISA_MAX_FAULTS - 1] : NULL;
 }
 
 void isa_note(struct isa_wave *w, const struct isa_inst *in, const struct isa_fault *what)
 {
 	struct isa_report *const r = &w->t->report;
 	const u64 n = (u64)__builtin_popcountll(what->lanes);
-	struct isa_fault *const f = place(r, in->pc, what->ends);
+	struct isa_fault this = *what;
 	const u32 lane = what->lanes ? (u32)__builtin_ctzll(what->lanes) : 0;
 	const u32 item = w->index * w->lanes + lane;
 	const struct isa_wg *const g = w->wg;
 	u64 count = n;
 
+	this.pc = in->pc;
+	struct isa_fault *const f = place(r, &this);
 	if (!what->ends)
 		r->fault_count += n;
 	if (!f)
@@ -63,8 +65,7 @@ void isa_note(struct isa_wave *w, const struct isa_inst *in, const struct isa_fa
 		if (f->order <= g->order)
 			return;
 	}
-	*f = *what;
-	f->pc = in->pc;
+	*f = this;
 	f->wave = w->index;
 	f->lane = lane;
 	f->count = count;

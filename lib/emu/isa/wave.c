@@ -4,6 +4,10 @@
 
 #include "lib/emu/isa/internal.h"
 
+/* Bytes of scratch per work-item: what a wave may have on gfx12 (the others have less), over 32
+ * lanes. */
+#define MAX_SCRATCH (2u << 20)
+
 static u32 get32(const u8 *p)
 {
 	u32 v;
@@ -59,9 +63,14 @@ int isa_kernel_read(const struct isa_launch *l, struct isa_kernel *k, char *why,
 		return -EINVAL;
 	}
 	k->n_groups *= k->groups[2];
+	if (k->gen == 12 && (k->groups[1] > 65536 || k->groups[2] > 65536)) {
+		snprintf(why, size,
+			 "more than 65536 workgroups in y or z: their numbers have 16 bits");
+		return -EINVAL;
+	}
 	k->waves = (u32)((items + k->lanes - 1) / k->lanes);
 	user = k->rsrc2 >> 1 & 31;
-	if (user > 16 + 16 || l->scratch > (64u << 20) || l->lds > (1u << 20)) {
+	if (user > 16 + 16 || l->scratch > MAX_SCRATCH || l->lds > (1u << 20)) {
 		snprintf(why, size, "kernel descriptor or sizes out of range");
 		return -EINVAL;
 	}

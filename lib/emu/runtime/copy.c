@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "lib/emu/runtime/describe.h"
 #include "lib/emu/runtime/fault.h"
 #include "lib/emu/runtime/memcheck.h"
 #include "lib/emu/runtime/poison.h"
@@ -165,9 +166,31 @@ bool addr_host(uint64_t addr)
 	return r.kind == RANGE_PINNED || r.kind == RANGE_REGISTERED || r.kind == RANGE_HSA_HOST;
 }
 
+/*
+ * Whether a box of n bytes from dst on stays in the block it begins in (describe_room); else that
+ * is told. hipSuccess: to be done, as the memory is there and only told of (HRR_EMU_GO_ON).
+ */
+static hipError_t in_block(const char *what, uint64_t dst, uint64_t n, uint64_t row, int device)
+{
+	const uint64_t room = describe_room(dst, n);
+
+	if (room == n)
+		return hipSuccess;
+	fault_copy(what, true, dst + room, row < n - room ? row : n - room, device);
+	return (memcheck_flags() & HRR_EMU_GO_ON) != 0 ? hipSuccess : hipErrorIllegalAddress;
+}
+
 hipError_t copy_run(const struct copy_op *c, int device)
 {
 	uint64_t bad = 0;
+
+	if (c->width == 0 || c->height == 0 || c->depth == 0)
+		return hipSuccess;
+	hipError_t e = in_block("copy", c->dst,
+				(c->depth - 1) * c->dslice + (c->height - 1) * c->dpitch + c->width,
+				c->width, device);
+	if (e != hipSuccess)
+		return e;
 
 	for (size_t z = 0; z < c->depth; z++)
 		for (size_t y = 0; y < c->height; y++) {
@@ -229,6 +252,15 @@ static int set_row(int device, uint64_t dst, uint64_t n, const struct set_op *s,
 hipError_t set_run(const struct set_op *s, int device)
 {
 	uint64_t bad = 0;
+
+	if (s->width == 0 || s->height == 0 || s->depth == 0)
+		return hipSuccess;
+	const uint64_t row = s->width * s->elem;
+	hipError_t e =
+	    in_block("set", s->dst, (s->depth - 1) * s->slice + (s->height - 1) * s->pitch + row,
+		     row, device);
+	if (e != hipSuccess)
+		return e;
 
 	for (size_t z = 0; z < s->depth; z++)
 		for (size_t y = 0; y < s->height; y++)

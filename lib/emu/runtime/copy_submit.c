@@ -21,6 +21,17 @@ static bool extent(size_t pitch, size_t slice, size_t width, size_t height, size
 	       (*ret = n, true);
 }
 
+/* Whether rows do not lie on one another, nor planes: what a box takes is then no less than its
+ * bytes. */
+static bool apart(size_t pitch, size_t slice, size_t width, size_t height, size_t depth)
+{
+	uint64_t plane;
+
+	if (height > 1 && pitch < width)
+		return false;
+	return depth == 1 || (extent(pitch, 0, width, height, 1, &plane) && slice >= plane);
+}
+
 /*
  * One end of a copy. Memory a range knows must hold all of it; a number of ours
  * that no range has (freed) is left to the copy, which reports who owned it;
@@ -57,7 +68,9 @@ hipError_t copy_check(const struct copy_op *c, int kind)
 		return hipSuccess;
 	if ((c->height > 1 && (c->dpitch < c->width || c->spitch < c->width)))
 		return hipErrorInvalidPitchValue;
-	if (!extent(c->dpitch, c->dslice, c->width, c->height, c->depth, &dst) ||
+	if (!apart(c->dpitch, c->dslice, c->width, c->height, c->depth) ||
+	    !apart(c->spitch, c->sslice, c->width, c->height, c->depth) ||
+	    !extent(c->dpitch, c->dslice, c->width, c->height, c->depth, &dst) ||
 	    !extent(c->spitch, c->sslice, c->width, c->height, c->depth, &src))
 		return hipErrorInvalidValue;
 	hipError_t e = check_end(c->dst, dst, false);
@@ -73,7 +86,7 @@ hipError_t set_check(const struct set_op *s)
 	if (s->width == 0 || s->height == 0 || s->depth == 0)
 		return hipSuccess;
 	if (__builtin_mul_overflow(s->width, (size_t)s->elem, &width) ||
-	    (s->height > 1 && s->pitch < width) ||
+	    !apart(s->pitch, s->slice, width, s->height, s->depth) ||
 	    !extent(s->pitch, s->slice, width, s->height, s->depth, &n))
 		return hipErrorInvalidValue;
 	if (s->dst % s->elem != 0)

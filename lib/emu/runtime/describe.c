@@ -332,6 +332,22 @@ void view_init(struct launch_view *v, int device, const void *args, size_t size)
 	pthread_rwlock_unlock(&lock);
 }
 
+uint64_t describe_room(uint64_t addr, uint64_t n)
+{
+	uint64_t room = n;
+
+	if ((memcheck_flags() & HRR_EMU_CHECK_BLOCKS) == 0)
+		return n;
+	pthread_rwlock_rdlock(&lock);
+	const struct hrr_range *x = blocks != NULL ? hrr_ranges_find(blocks, addr) : NULL;
+	const struct hrr_range *parent = parents != NULL ? hrr_ranges_find(parents, addr) : NULL;
+	bool all = parent != NULL && addr == parent->base && n >= parent->size;
+	if (x != NULL && !all && n > x->size - (addr - x->base))
+		room = x->size - (addr - x->base);
+	pthread_rwlock_unlock(&lock);
+	return room;
+}
+
 void view_release(struct launch_view *v)
 {
 	free(v->allowed);

@@ -25,6 +25,13 @@ void view_release(struct launch_view *v);
 /* struct isa_mem.find: self is a struct launch_view. */
 int view_isa_find(void *self, uint64_t addr, struct isa_span *ret_span);
 
+/*
+ * With HRR_EMU_CHECK_BLOCKS: how many of the n bytes from addr on a copy or set may write. What
+ * begins in a live block is held to it, unless it is all of the memory the block lies in: that is
+ * for whoever gives blocks out.
+ */
+uint64_t describe_room(uint64_t addr, uint64_t n);
+
 #define DESCRIBE_TAG 128
 struct hrr_emu_fault;
 /* Fills in recorded, block, before and after of a fault; tags hold the strings. */

@@ -7,23 +7,32 @@
 #include "lib/emu/runtime/capture.h"
 #include "lib/emu/runtime/sched.h"
 
+#define LDS_BYTES (64u << 10)
+
 const struct arch_info *arch_info(enum isa_arch arch)
 {
 	static const struct arch_info info[ISA_ARCH_COUNT] = {
 	    [ISA_GFX90A] = {"AMD Instinct MI210 (hrr CPU emulation)", "gfx90a:sramecc+:xnack-", 104,
-			    1700000, 1600000, 4096, 8 << 20, 32, 64, 512, 910},
+			    1700000, 1600000, 4096, 8 << 20, 32, 64, 512, 910, LDS_BYTES},
 	    [ISA_GFX942] = {"AMD Instinct MI300X (hrr CPU emulation)", "gfx942:sramecc+:xnack-",
-			    304, 2100000, 1300000, 8192, 4 << 20, 32, 64, 512, 942},
+			    304, 2100000, 1300000, 8192, 4 << 20, 32, 64, 512, 942, LDS_BYTES},
 	    [ISA_GFX950] = {"AMD Instinct MI355X (hrr CPU emulation)", "gfx950:sramecc+:xnack-",
-			    256, 2400000, 2000000, 8192, 4 << 20, 32, 64, 512, 950},
+			    256, 2400000, 2000000, 8192, 4 << 20, 32, 64, 512, 950, 160 << 10},
 	    [ISA_GFX1030] = {"AMD Radeon RX 6800 XT (hrr CPU emulation)", "gfx1030", 36, 2575000,
-			     1000000, 256, 4 << 20, 64, 32, 1024, 1030},
+			     1000000, 256, 4 << 20, 64, 32, 1024, 1030, LDS_BYTES},
 	    [ISA_GFX1100] = {"AMD Radeon RX 7900 XTX (hrr CPU emulation)", "gfx1100", 48, 2482000,
-			     1249000, 384, 6 << 20, 64, 32, 1536, 1100},
+			     1249000, 384, 6 << 20, 64, 32, 1536, 1100, LDS_BYTES},
 	    [ISA_GFX1201] = {"AMD Radeon RX 9070 XT (hrr CPU emulation)", "gfx1201", 32, 2970000,
-			     1258000, 256, 8 << 20, 64, 32, 1536, 1201}};
+			     1258000, 256, 8 << 20, 64, 32, 1536, 1201, LDS_BYTES}};
 
 	return &info[arch];
+}
+
+unsigned lds_left(const struct hrr_kernel *k)
+{
+	unsigned all = arch_info(rt_arch())->lds_bytes;
+
+	return k->group_size < all ? all - k->group_size : 0;
 }
 
 /* The compute capability HIP makes of an arch: gfx90a is 9.0, gfx1030 10.3. */
@@ -34,8 +43,6 @@ static void capability(int *major, int *minor)
 	*major = gcn >= 1000 ? gcn / 100 : 9;
 	*minor = gcn >= 1000 ? gcn / 10 % 10 : gcn == 910 ? 0 : gcn / 10 % 10;
 }
-
-#define LDS_BYTES 65536
 
 hipError_t emu_hipGetDeviceProperties(struct hipDeviceProp_t *prop, int deviceId)
 {
@@ -49,7 +56,7 @@ hipError_t emu_hipGetDeviceProperties(struct hipDeviceProp_t *prop, int deviceId
 	snprintf(p.name, sizeof p.name, "%s", a->name);
 	snprintf(p.gcnArchName, sizeof p.gcnArchName, "%s", a->target);
 	p.totalGlobalMem = rt.memory;
-	p.sharedMemPerBlock = LDS_BYTES;
+	p.sharedMemPerBlock = a->lds_bytes;
 	p.regsPerBlock = 65536;
 	p.warpSize = a->wave_size;
 	p.maxThreadsPerBlock = 1024;
@@ -67,7 +74,7 @@ hipError_t emu_hipGetDeviceProperties(struct hipDeviceProp_t *prop, int deviceId
 	p.clockInstructionRate = 1000000;
 	p.concurrentKernels = 1;
 	p.pciBusID = deviceId + 1;
-	p.maxSharedMemoryPerMultiProcessor = LDS_BYTES;
+	p.maxSharedMemoryPerMultiProcessor = a->lds_bytes;
 	p.canMapHostMemory = 1;
 	p.gcnArch = a->gcn;
 	p.cooperativeLaunch = 1;
@@ -197,7 +204,7 @@ static hipError_t attribute(int *pi, int attr, int device)
 	case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor:
 	case hipDeviceAttributeSharedMemPerBlockOptin:
 	case hipDeviceAttributeSharedMemPerMultiprocessor:
-		*pi = LDS_BYTES;
+		*pi = (int)arch_info(rt_arch())->lds_bytes;
 		break;
 	case hipDeviceAttributeReservedSharedMemPerBlock:
 		*pi = 0;

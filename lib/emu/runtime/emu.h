@@ -40,6 +40,13 @@ void hrr_emu_on_fault(void (*fn)(void *self, const struct hrr_emu_fault *fault),
 		      int quiet);
 
 /*
+ * What kernels print (printf, assert's message) goes to fn, n bytes of text as they are (they may
+ * come from an archive), meant for standard error or output; NULL: it goes there. With fn, assert
+ * and abort in a kernel are errors of the launch and end nothing.
+ */
+void hrr_emu_on_print(void (*fn)(void *self, const char *text, size_t n, int error), void *self);
+
+/*
  * What this thread calls from here on is work of that call (copied): faults of the work say so,
  * whenever it runs and in whichever thread.
  */
@@ -55,7 +62,8 @@ int hrr_emu_describe(uint64_t live, uint64_t size, uint64_t recorded, const char
 /*
  * Stricter checking of kernels. HRR_EMU_CHECK_BLOCKS: inside an allocation whose
  * blocks are described, an access must hit a block that the launch's arguments
- * point to (directly, or from within such a block). 0 takes it back. -ENOTSUP: a
+ * point to (directly, or from within such a block); and what a copy or set writes must end in the
+ * block it begins in. 0 takes it back. -ENOTSUP: a
  * flag this library does not have.
  * HRR_EMU_CHECK_INIT: reads of device memory, LDS and scratch that nothing wrote are reported (and
  * done): memory made after this call; host memory, which the program writes unseen, is not watched.

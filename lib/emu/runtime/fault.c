@@ -8,13 +8,14 @@
 #include "lib/emu/isa/approx.h"
 #include "lib/emu/runtime/describe.h"
 #include "lib/emu/runtime/emu.h"
+#include "lib/emu/runtime/hostcall.h"
 #include "lib/emu/runtime/range.h"
 #include "lib/emu/runtime/rt.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of everything here */
 static struct hrr_emu_stats stats;
 static struct {
-	const char *kernel;
+	const char *kernel, *why; /* why: static, or NULL */
 	uint64_t pc;
 } * sites; /* owned: distinct places reported */
 static size_t n_sites;
@@ -23,10 +24,12 @@ static void *on_fault_self;
 static bool quiet;
 
 /* Whether this place is new; prints it only while there are few. */
-static bool new_site(const char *kernel, uint64_t pc)
+static bool new_site(const char *kernel, uint64_t pc, const char *why)
 {
 	for (size_t i = 0; i < n_sites; i++)
-		if (sites[i].pc == pc && strcmp(sites[i].kernel, kernel) == 0)
+		if (sites[i].pc == pc && strcmp(sites[i].kernel, kernel) == 0 &&
+		    (sites[i].why == why ||
+		     (why != NULL && sites[i].why != NULL && strcmp(sites[i].why, why) == 0)))
 			return false;
 	void *p = realloc(sites, (n_sites + 1) * sizeof *sites);
 	char *name = strdup(kernel);
@@ -37,6 +40,7 @@ static bool new_site(const char *kernel, uint64_t pc)
 		return true;
 	}
 	sites[n_sites].kernel = name;
+	sites[n_sites].why = why;
 	sites[n_sites++].pc = pc;
 	return true;
 }
@@ -104,7 +108,7 @@ static void one_fault(const struct isa_fault *f, const struct hrr_kernel *k,
 		      const struct image *image, const struct launch_view *view)
 {
 	struct hrr_buf b = {0};
-	bool fresh = new_site(k->name, f->pc);
+	bool fresh = new_site(k->name, f->pc, f->why);
 	bool own = f->space == ISA_LDS || f->space == ISA_SCRATCH;
 	char file[256], tags[3][DESCRIBE_TAG];
 	struct hrr_emu_fault out = {.kernel = k->name,
@@ -199,7 +203,7 @@ hipError_t fault_launch(const struct isa_report *r, const struct hrr_kernel *k, 
 	bool say = r->status != ISA_DONE && (r->status != ISA_FAULT || r->n_faults == 0);
 	/* assert and abort in a kernel end the program, as they do on hardware; a tool that
 	 * listens to faults stays in charge. */
-	bool end = r->status == ISA_TRAP && !rt.trap_error && on_fault == NULL;
+	bool end = r->status == ISA_TRAP && !rt.trap_error && on_fault == NULL && !hostcall_heard();
 	pthread_mutex_unlock(&lock);
 	if (say)
 		emu_say("%s: %s", k->name, r->what);
@@ -224,7 +228,7 @@ void fault_copy(const char *what, bool write, uint64_t addr, uint64_t size, int 
 				    .access = write ? ISA_STORE : ISA_LOAD,
 				    .why = what};
 	describe_fill(&out, tags);
-	emit(&b, &out, new_site(what, addr));
+	emit(&b, &out, new_site(what, addr, NULL));
 	pthread_mutex_unlock(&lock);
 	hrr_buf_release(&b);
 }

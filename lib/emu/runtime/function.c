@@ -4,7 +4,6 @@
 
 /* What kernels need, and how many of them fit. */
 
-#define LDS_BYTES 65536u
 #define MAX_BLOCKS_PER_CU 32u
 
 /* The kernel behind a stub or handle on the current device. rt.lock held. */
@@ -30,9 +29,8 @@ hipError_t emu_hipFuncGetAttributes(struct hipFuncAttributes *attr, void *func)
 		*attr = (struct hipFuncAttributes){
 		    .binaryVersion = arch_info(rt_arch())->gcn,
 		    .localSizeBytes = k->private_size,
-		    .maxDynamicSharedSizeBytes = f->max_dynamic != 0
-						     ? (int)f->max_dynamic
-						     : (int)(LDS_BYTES - k->group_size),
+		    .maxDynamicSharedSizeBytes =
+			f->max_dynamic != 0 ? (int)f->max_dynamic : (int)lds_left(k),
 		    .maxThreadsPerBlock = k->max_block != 0 ? (int)k->max_block : 1024,
 		    .numRegs = (int)k->vgprs,
 		    .ptxVersion = 30,
@@ -77,8 +75,7 @@ hipError_t emu_hipFuncGetAttribute(int *value, int attrib, hipFunction_t hfunc)
 			*value = arch_info(rt_arch())->gcn;
 			break;
 		case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-			*value = f->max_dynamic != 0 ? (int)f->max_dynamic
-						     : (int)(LDS_BYTES - k->group_size);
+			*value = f->max_dynamic != 0 ? (int)f->max_dynamic : (int)lds_left(k);
 			break;
 		default:
 			e = hipErrorInvalidValue;
@@ -96,7 +93,7 @@ hipError_t emu_hipFuncSetAttribute(void *func, int attr, int value)
 	struct function *f = function_find(func);
 	hipError_t e = find(f, &k);
 	if (e == hipSuccess && attr == hipFuncAttributeMaxDynamicSharedMemorySize) {
-		if (value < 0 || (uint32_t)value > LDS_BYTES - k->group_size)
+		if (value < 0 || (uint32_t)value > lds_left(k))
 			e = hipErrorInvalidValue;
 		else
 			f->max_dynamic = (unsigned)value;
@@ -197,10 +194,10 @@ static unsigned blocks_per_cu(const struct hrr_kernel *k, unsigned block, size_t
 
 	if (block > (k->max_block != 0 ? k->max_block : 1024))
 		return 0;
-	if (lds > LDS_BYTES)
+	if (lds > a->lds_bytes)
 		return 0;
-	if (lds > 0 && LDS_BYTES / lds < n)
-		n = (unsigned)(LDS_BYTES / lds);
+	if (lds > 0 && a->lds_bytes / lds < n)
+		n = (unsigned)(a->lds_bytes / lds);
 	return n > MAX_BLOCKS_PER_CU ? MAX_BLOCKS_PER_CU : n;
 }
 

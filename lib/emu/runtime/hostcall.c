@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/emu/runtime/emu.h"
 #include "lib/emu/runtime/mem.h"
 
 /*
@@ -17,6 +18,13 @@
 #define LANES 64u
 #define WORDS 8u
 #define READY 1u
+
+/* What kernels write is not trusted: open messages, words of one and of all, text of one. */
+#define MAX_MESSAGES 65536u
+#define MAX_WORDS ((size_t)1 << 20)
+#define MAX_ALL_WORDS ((size_t)1 << 24)
+#define MAX_TEXT ((size_t)16 << 20)
+#define MAX_PIECES 65536u /* of memory handed to kernels */
 
 struct header {
 	uint64_t next, lanes;
@@ -48,9 +56,15 @@ struct hostcall {
 	uint64_t *payloads;
 	pthread_mutex_t lock;
 	struct message *messages; /* owned; by id */
-	size_t n_messages;
+	size_t n_messages, first_free;
+	size_t n_words; /* of all */
+	unsigned n_pieces;
 };
 static struct hostcall *calls[EMU_MAX_DEVICES];
+
+static pthread_mutex_t listen_lock = PTHREAD_MUTEX_INITIALIZER;
+static void (*on_print)(void *self, const char *text, size_t n, int error);
+static void *on_print_self;
 
 struct hostcall *hostcall_get(int device)
 {
@@ -276,6 +290,8 @@ int hostcall_format(struct hrr_buf *out, const uint64_t *words, size_t n)
 			p = read_spec(p + 1, end, &s, &a);
 			rc = convert(out, &s, &a);
 		}
+		if (rc == 0 && out->len > MAX_TEXT)
+			rc = -E2BIG;
 	}
 	return rc;
 }
@@ -287,14 +303,38 @@ static int64_t print(const struct message *m)
 
 	if (m->n < 1)
 		return n;
-	FILE *f = (m->words[0] & 1) != 0 ? stderr : stdout;
+	const bool error = (m->words[0] & 1) != 0;
 	if (hostcall_format(&b, m->words + 1, m->n - 1) == 0) {
-		fwrite(b.data, 1, b.len, f);
-		fflush(f);
+		FILE *const f = error ? stderr : stdout;
+		pthread_mutex_lock(&listen_lock);
+		if (on_print != NULL) {
+			on_print(on_print_self, b.data, b.len, error);
+		} else {
+			fwrite(b.data, 1, b.len, f);
+			fflush(f);
+		}
+		pthread_mutex_unlock(&listen_lock);
 		n = (int64_t)b.len;
 	}
 	hrr_buf_release(&b);
 	return n;
+}
+
+__attribute__((visibility("default"))) void
+hrr_emu_on_print(void (*fn)(void *self, const char *text, size_t n, int error), void *self)
+{
+	pthread_mutex_lock(&listen_lock);
+	on_print = fn;
+	on_print_self = self;
+	pthread_mutex_unlock(&listen_lock);
+}
+
+bool hostcall_heard(void)
+{
+	pthread_mutex_lock(&listen_lock);
+	bool yes = on_print != NULL;
+	pthread_mutex_unlock(&listen_lock);
+	return yes;
 }
 
 static struct message *message_get(struct hostcall *h, uint64_t desc, uint64_t *ret_id)
@@ -304,9 +344,11 @@ static struct message *message_get(struct hostcall *h, uint64_t desc, uint64_t *
 	if ((desc & BEGIN) == 0)
 		return id < h->n_messages && h->messages[id].used ? (*ret_id = id, &h->messages[id])
 								  : NULL;
-	for (id = 0; id < h->n_messages && h->messages[id].used; id++)
+	for (id = h->first_free; id < h->n_messages && h->messages[id].used; id++)
 		;
 	if (id == h->n_messages) {
+		if (id >= MAX_MESSAGES)
+			return NULL;
 		struct message *p = realloc(h->messages, (id + 16) * sizeof *p);
 		if (p == NULL)
 			return NULL;
@@ -315,8 +357,20 @@ static struct message *message_get(struct hostcall *h, uint64_t desc, uint64_t *
 		h->n_messages = id + 16;
 	}
 	h->messages[id].used = true;
+	h->first_free = id + 1;
 	*ret_id = id;
 	return &h->messages[id];
+}
+
+static void message_end(struct hostcall *h, struct message *m)
+{
+	const size_t id = (size_t)(m - h->messages);
+
+	h->n_words -= m->n;
+	free(m->words);
+	*m = (struct message){0};
+	if (id < h->first_free)
+		h->first_free = id;
 }
 
 /* One lane's piece of a message; the answer goes to lane[0]. */
@@ -324,22 +378,26 @@ static void printf_piece(struct hostcall *h, uint64_t *lane)
 {
 	uint64_t desc = lane[0], id, n = desc >> 5 & 7;
 	struct message *m = message_get(h, desc, &id);
-	uint64_t *p = m != NULL ? realloc(m->words, (m->n + n + 1) * sizeof *p) : NULL;
+	uint64_t *p = NULL;
 
+	if (m != NULL && m->n + n <= MAX_WORDS && h->n_words + n <= MAX_ALL_WORDS)
+		p = realloc(m->words, (m->n + n + 1) * sizeof *p);
 	if (p == NULL) {
+		if (m != NULL)
+			message_end(h, m);
 		lane[0] = UINT64_MAX;
 		return;
 	}
 	m->words = p;
 	memcpy(m->words + m->n, lane + 1, n * sizeof *p);
 	m->n += n;
+	h->n_words += n;
 	if ((desc & END) == 0) {
 		lane[0] = (desc & 0xff & ~(uint64_t)BEGIN) | id << 8;
 		return;
 	}
 	lane[0] = (uint64_t)print(m);
-	free(m->words);
-	*m = (struct message){0};
+	message_end(h, m);
 }
 
 /* malloc and free in kernels, where they come as requests for whole pieces. */
@@ -350,8 +408,9 @@ static void memory(struct hostcall *h, uint64_t *lane)
 
 	lane[0] = 0;
 	/* A kernel that frees may be one of many that look: the piece stays until the end. */
-	if (at != 0)
+	if (at != 0 || h->n_pieces == MAX_PIECES)
 		return;
+	h->n_pieces++;
 	rt_lock();
 	if (mem_new(RANGE_DEVICE, h->device, size, 0, "malloc in a kernel", &r) == hipSuccess)
 		lane[0] = r->base;
@@ -385,7 +444,8 @@ void hostcall_ring(void *self, uint32_t message)
 	(void)message;
 	pthread_mutex_lock(&h->lock);
 	uint64_t at = __atomic_exchange_n(&h->buffer->ready_list, 0, __ATOMIC_ACQUIRE);
-	while (at != 0) {
+	/* A list has each packet once, whatever a kernel made of it. */
+	for (unsigned n = 0; at != 0 && n < PACKETS; n++) {
 		uint64_t i = at & (PACKETS - 1);
 		struct header *p = &h->headers[i];
 		uint64_t next = p->next; /* after READY goes, the wave may reuse it */

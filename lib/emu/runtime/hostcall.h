@@ -15,6 +15,9 @@ uint64_t hostcall_address(const struct hostcall *h);
 /* isa_launch.hostcall; self is a struct hostcall. From any thread that runs a kernel. */
 void hostcall_ring(void *self, uint32_t message);
 
+/* Whether somebody else than the program takes what kernels print (hrr_emu_on_print). */
+bool hostcall_heard(void);
+
 /* Appends what printf would make of a packed format and arguments; for tests too. */
 int hostcall_format(struct hrr_buf *out, const uint64_t *words, size_t n);
 

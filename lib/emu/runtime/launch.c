@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/emu/runtime/describe.h"
+#include "lib/emu/runtime/device.h"
 #include "lib/emu/runtime/emu.h"
 #include "lib/emu/runtime/fault.h"
 #include "lib/emu/runtime/hostcall.h"
@@ -12,7 +13,6 @@
 #include "lib/emu/runtime/memcheck.h"
 
 #define MAX_BLOCK 1024u
-#define MAX_LDS 65536u
 #define MIN_KERNARG 4096u
 #define KERNARG_PIECE 64u
 
@@ -84,7 +84,7 @@ hipError_t launch_build(struct function *f, int device, const uint64_t grid[3],
 			 (unsigned long long)threads, k->max_block);
 		return hipErrorInvalidConfiguration;
 	}
-	if (shared > MAX_LDS || k->group_size > MAX_LDS - shared)
+	if (shared > lds_left(k))
 		return hipErrorInvalidValue;
 	op.shared = (uint32_t)shared;
 	if (explicit_end(k) > k->kernarg_size)
@@ -227,7 +227,10 @@ hipError_t launch_run(const struct kernel_op *op, int device)
 	    .queue = s->control->base + KERNARG_PACKET,
 	    .lds = k->group_size + op->shared,
 	    /* A kernel with a dynamic stack says only what is static. */
-	    .scratch = k->private_size + (k->dynamic_stack ? 16384 : 0),
+	    .scratch = k->dynamic_stack && k->private_size < UINT32_MAX - 16384
+			   ? k->private_size + 16384
+			   : k->private_size,
+	    .room = rt.memory,
 	    .budget = rt.budget,
 	    .threads = rt.threads,
 	    .poison_lds = rt.fill,

@@ -115,13 +115,25 @@ static struct work *any_ready(void)
 	return NULL;
 }
 
+/*
+ * A stream has a pace, drawn from the seed: one in four does nothing until it is waited for, one in
+ * four hardly anything. If all went at the same pace, work would seldom be late by more than a call
+ * or two.
+ */
+static bool willing(struct stream *s)
+{
+	if (s->pace == 0)
+		s->pace = (unsigned char)(1 + rt_random() % 4);
+	return s->pace > 2 || (s->pace == 2 && rt_random() % 8 == 0);
+}
+
 static struct work *random_ready(void)
 {
 	struct work *pick = NULL;
 	unsigned n = 0;
 
 	for (struct stream *s = active; s != NULL; s = s->next_active)
-		if (ready(s->head) && rt_random() % ++n == 0)
+		if (ready(s->head) && willing(s) && rt_random() % ++n == 0)
 			pick = s->head;
 	return pick;
 }

@@ -12,7 +12,8 @@
  * says so. Which ready work runs when is the mode's business:
  *   eager   all that is ready, at once, in the thread that submitted
  *   late    only what somebody waits for, in the order that closure needs
- *   random  some steps at every entry of the run time, picked by the seed
+ *   random  some steps at every entry of the run time, picked by the seed, of streams at paces of
+ *	     their own
  *   async   threads of our own take whatever is ready
  */
 
@@ -111,6 +112,7 @@ struct stream {
 	unsigned flags; /* hipStreamNonBlocking = 1 */
 	int priority;
 	bool null, destroyed;
+	unsigned char pace; /* random: 0 not drawn yet; see willing() */
 	struct work *head, *tail;
 	struct stream *next_active, *prev_active; /* streams with something queued */
 	uint64_t id;
