@@ -42,9 +42,9 @@ static const char usage[] =
     "  --no-audit        do without LD_AUDIT: HIP bound by dlsym or from DEEPBIND\n"
     "                    libraries is not recorded\n"
     "  --window SECONDS  keep the calls of the last SECONDS and what they depend on\n"
-    "  -h, --help; --version\n"
+    "  -h, --version     this text; the version\n"
     "\n"
-    "Exit code: COMMAND's; 128+N when signal N ended it; 125 own failure;\n"
+    "exit code: COMMAND's; 128+N when signal N ended it; 125 own failure;\n"
     "126, 127 COMMAND cannot be run, is not found.\n";
 
 enum {
@@ -135,6 +135,13 @@ static void add_only(struct hrr_buf *b, const char *expr)
 		tool_no_memory();
 	if (b->len >= HRR_ONLY_MAX)
 		tool_misuse("--only: too long");
+}
+
+static bool is_set(const char *name)
+{
+	const char *s = getenv(name);
+
+	return s != NULL && atoi(s) != 0;
 }
 
 void capture_options(int argc, char **argv)
@@ -232,5 +239,8 @@ void capture_options(int argc, char **argv)
 		tool_misuse("--window does not go with --only or --profiler-gate");
 	if (capture.blobs != NULL && !capture.stream)
 		tool_misuse("-b goes with -o -");
+	if (strcmp(capture.device, "emu") == 0 || is_set("AMD_SERIALIZE_KERNEL") ||
+	    is_set("HIP_LAUNCH_BLOCKING"))
+		opt->options |= HRR_OPT_INSIDE;
 	capture.argv = argv + optind;
 }

@@ -24,6 +24,7 @@ static const char usage[] =
     "  -t TYPE       bytes are f16 bf16 f32 f64, i8 u8 i16 u16 i32 u32 i64 or u64\n"
     "  --atol X, --rtol X, --ulp N, --equal-nan\n"
     "                with -t: numbers that near are equal\n"
+    "  -h, --version this text; the version\n"
     "\n"
     "exit code: 0 equal, 1 different, 2 trouble\n";
 

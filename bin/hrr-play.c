@@ -61,7 +61,7 @@ static int play_all(void)
 	int rc;
 
 	while ((rc = hrr_source_next(play.src, &rec, &diag)) > 0) {
-		play_beat();
+		play_beat(rec);
 		if ((++n & 0xfff) == 0)
 			tool_progress("records", n, 0);
 		if (play_handed_on(rec) || done)
@@ -157,6 +157,8 @@ int main(int argc, char **argv)
 {
 	struct hrr_diag diag = {0};
 
+	/* Of the CPU run time: a trap in a kernel is a failed launch that we can name. */
+	setenv("HRR_EMU_TRAP", "error", 0);
 	play_options(argc, argv);
 	play_open_outputs();
 	struct hrr_place *p = play_place();
@@ -169,7 +171,7 @@ int main(int argc, char **argv)
 	bool nothing = rc >= 0 && play.dump_size != 0 && !dump();
 	if (play.opt.timing)
 		play_times();
-	play_beat();
+	play_beat(NULL);
 	if (hrr_replay_finish(play.engine, &diag) < 0)
 		tool_say(play_where(), 0, "%s", diag.what);
 	struct hrr_verdict v = *hrr_replay_verdict(play.engine);

@@ -55,8 +55,9 @@ struct hrr_source *play_open_source(void);
 struct hrr_place *play_place(void);
 void play_load(void);			     /* the run time */
 void play_start_engine(struct hrr_place *p); /* takes p; signals and the watchdog from here on */
-void play_beat(void);			     /* the watchdog learns that replay goes on */
-int play_signalled(void);		     /* the signal that came, or 0 */
+/* The watchdog learns that replay goes on, with rec; NULL: to its end. */
+void play_beat(const struct hrr_record *rec);
+int play_signalled(void); /* the signal that came, or 0 */
 
 /* play_children.c: whether the record belongs to another process than ours; then it is handed on.
  */

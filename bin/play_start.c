@@ -15,7 +15,8 @@
 
 static volatile sig_atomic_t signalled;
 static volatile int interrupt;
-static atomic_ullong beats; /* records played: the watchdog's thread looks at it */
+/* Records played, and the line of the one in hand: the watchdog's thread looks at them. */
+static atomic_ullong beats, beat_line;
 
 static void on_signal(int sig)
 {
@@ -118,11 +119,16 @@ static void *watch(void *self)
 		same = now == last ? same + 1 : 0;
 		last = now;
 		if (now != 0 && same > play.opt.watchdog + GRACE) {
-			static const char text[] =
-			    "hrr-play: watchdog: a HIP call does not return; what the device may "
-			    "still write is left alone\n";
-			ssize_t n = write(2, text, sizeof text - 1);
-			(void)n;
+			const char *s = play.operand != NULL ? play.operand : "-";
+			char name[300], text[512];
+			hrr_mask(name, sizeof name, s, strlen(s));
+			int n = snprintf(text, sizeof text,
+					 "hrr-play: %s:%llu: watchdog: a HIP call has not returned "
+					 "for %u seconds (--watchdog); what the device may still "
+					 "write is left alone\n",
+					 name, atomic_load(&beat_line), same);
+			ssize_t w = write(2, text, (size_t)n); /* no lock: who knows who holds it */
+			(void)w;
 			_exit(TOOL_TROUBLE);
 		}
 	}
@@ -151,8 +157,9 @@ void play_start_engine(struct hrr_place *p)
 		pthread_detach(t);
 }
 
-void play_beat(void)
+void play_beat(const struct hrr_record *rec)
 {
+	atomic_store(&beat_line, rec != NULL ? rec->lineno : 0);
 	atomic_fetch_add(&beats, 1);
 }
 

@@ -532,6 +532,34 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 	err_has "device emu: no GPU answers, the CPU run time is used"
 }
 
+@test "hrr-play: a launch that ended the recorded program is there, is issued and named" {
+	need_emu
+	need_apps bad_assert
+	local line sched
+	line=$(grep -n HERE "$ROOT/t/apps/bad_assert.hip" | tail -1 | cut -d: -f1)
+	for sched in eager late; do # inside the launch; inside the wait
+		run_sep env HRR_EMU_SCHED=$sched hrr-capture -q -d emu -o $sched.hrr -- "$APPS/bad_assert"
+		status_is 134
+		err_has "s_trap"
+		err_has "bad_assert.hip:$line"
+		err_has "workgroup (1,0,0)"
+		play $sched.hrr
+		status_is 1
+		err_has "bad_assert.hip:$line"
+		err_like 'waiting for .*: hipErrorLaunchFailure'
+		err_has "Verdict : failed"
+	done
+	[ "$(hrr-cat -e ret=none eager.hrr 2>/dev/null | jq -r 'select(.seq)|.api,.kernel.name,(.kernel.args|length)' |
+		tr '\n' ' ')" = 'hipLaunchKernel _Z8positivePKiPii 3 ' ]
+	[ "$(hrr-cat -e ret=none late.hrr 2>/dev/null | jq -r 'select(.seq)|.api')" = hipDeviceSynchronize ]
+	hrr-cat --slice ret=none -o one.hrr eager.hrr
+	play one.hrr
+	status_is 1
+	err_has "bad_assert.hip:$line"
+	HRR_EMU_TRAP=abort play one.hrr
+	status_is 134
+}
+
 @test "hrr-play: usage and misuse" {
 	run_sep hrr-play -h
 	status_is 0

@@ -206,7 +206,7 @@ static uint64_t out(const struct hrr_call *c, int k)
 	return c->a[k] != 0 ? *(const uint64_t *)(uintptr_t)c->a[k] : 0;
 }
 
-static bool is_launch(enum hrr_api api)
+bool hrr_graph_launches(enum hrr_api api)
 {
 	return api == HRR_API_hipGraphLaunch || api == HRR_API_hipGraphLaunch_spt;
 }
@@ -298,7 +298,7 @@ void hrr_graph_enter(struct hrr_call *c)
 
 	if (is_kernel(c->api) && hrr_launch_describe(c->api, c->a, &l))
 		hrr_kernel_of(c->t, l.stub); /* its records must be out before */
-	if (!is_launch(c->api) || (hrr_proc->hub->options & HRR_OPT_HOST_OFF) != 0 ||
+	if (!hrr_graph_launches(c->api) || (hrr_proc->hub->options & HRR_OPT_HOST_OFF) != 0 ||
 	    (hrr_n_captures != 0 && hrr_capturing(launch_stream(c))))
 		return;
 	struct items x = items_of(c->a[0]);
@@ -457,7 +457,7 @@ void hrr_graph_att(struct hrr_call *c)
 
 	if (is_kernel(c->api) && hrr_launch_describe(c->api, c->a, &l))
 		hrr_kernel_att(c, &l, 0);
-	else if (!is_launch(c->api) && hrr_copy_describe(c->api, c->a, &op) && !op.unknown)
+	else if (!hrr_graph_launches(c->api) && hrr_copy_describe(c->api, c->a, &op) && !op.unknown)
 		c->dir = (uint8_t)hrr_copy_dir(&op);
 	if (!hrr_ok(c) && c->api != HRR_API_hipStreamEndCapture &&
 	    c->api != HRR_API_hipStreamEndCapture_spt)

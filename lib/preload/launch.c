@@ -275,6 +275,14 @@ void hrr_launch_enter(struct hrr_call *c)
 		enter(c, &l);
 }
 
+void hrr_launch_begun(struct hrr_call *c)
+{
+	struct hrr_launch_args l;
+
+	for (unsigned n = 0; hrr_launch_nth(c->api, c->a, n, &l); n++)
+		hrr_kernel_att(c, &l, n);
+}
+
 struct writes {
 	struct hrr_call *c;
 	uint64_t stream;

@@ -277,6 +277,7 @@ void hrr_managed_each(const struct hrr_object *o,
 void hrr_module_leave(struct hrr_call *c); /* before its record */
 void hrr_module_att(struct hrr_call *c);   /* inside its record */
 void hrr_launch_enter(struct hrr_call *c);
+void hrr_launch_begun(struct hrr_call *c); /* inside its ENTER */
 void hrr_launch_leave(struct hrr_call *c);
 void hrr_kernel_forget(void);
 void hrr_symbol_att(struct hrr_call *c, int param);
@@ -370,6 +371,7 @@ bool hrr_capturing(uint64_t stream);
 /* A copy or launch that went into a capture. seq is known when its record is written. */
 void hrr_capture_copy(struct hrr_call *c, const struct hrr_copy_op *op, enum hrr_dir dir);
 void hrr_capture_launch(struct hrr_call *c, const struct hrr_launch_args *l);
+bool hrr_graph_launches(enum hrr_api api);
 void hrr_graph_enter(struct hrr_call *c);
 void hrr_graph_att(struct hrr_call *c); /* inside its record */
 void hrr_graph_event(uint64_t event, uint64_t stream, bool wait);

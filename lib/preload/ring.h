@@ -54,6 +54,8 @@ enum hrr_hub_option {
 	HRR_OPT_HOST_ALL =
 	    8,		   /* at each launch all mapped host memory, not only what arguments name */
 	HRR_OPT_GATE = 16, /* write only calls between hipProfilerStart and hipProfilerStop */
+	HRR_OPT_INSIDE =
+	    32 /* kernels may run before their launch returns: it tells that it began */
 };
 
 enum hrr_told { HRR_TOLD_NOTHING, HRR_TOLD_LIBRARY, HRR_TOLD_ALL };

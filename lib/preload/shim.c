@@ -6,9 +6,11 @@
 #define HRR_SHIM __attribute__((visibility("default")))
 
 /* What a row asks of entering: its seq at entry, or a word that it has begun. */
-static inline bool enters(const struct hrr_api_row *row)
+static inline bool enters(const struct hrr_call *c, const struct hrr_api_row *row)
 {
-	return row->release != -1 || (row->sync != HRR_SYNC_NONE && row->sync != HRR_SYNC_QUERY);
+	return row->release != -1 || (row->sync != HRR_SYNC_NONE && row->sync != HRR_SYNC_QUERY) ||
+	       ((hrr_proc->hub->options & HRR_OPT_INSIDE) != 0 &&
+		(c->hook == HRR_HOOK_LAUNCH || hrr_graph_launches(c->api)));
 }
 
 uint64_t hrr_take_seq(void)
@@ -22,6 +24,8 @@ static void write_enter(struct hrr_call *c, const struct hrr_api_row *row)
 
 	hrr_b_begin(t, HRR_R_ENTER, c->api);
 	hrr_encode_args(t, c, false);
+	if (c->hook == HRR_HOOK_LAUNCH)
+		hrr_launch_begun(c);
 	if (t->failed) {
 		hrr_b_commit(t);
 		c->t = NULL; /* the whole call is lost, and counted once */
@@ -130,7 +134,7 @@ void *hrr_shim_enter(struct hrr_call *c, enum hrr_api api, uint64_t *a)
 		enter_hook(c);
 	c->begin = hrr_now() - p->ctl->t0;
 	const struct hrr_api_row *row = &hrr_api_table[c->api];
-	if (enters(row))
+	if (enters(c, row))
 		write_enter(c, row);
 	return real;
 }

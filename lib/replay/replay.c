@@ -90,7 +90,10 @@ static int read_ret(struct hrr_replay *r, struct hrr_event *ev)
 	const char *s = hrr_json_raw(ev->j, ev->rec->ret, &len);
 	if (ev->j->nodes[ev->rec->ret].type == HRR_JSON_STRING && s != NULL && len == 4 &&
 	    memcmp(s, "none", 4) == 0) {
-		ev->recorded = HRR_NEVER_RETURNED;
+		/* What a launch does that ended the program is what a replay is to show. */
+		hrr_handler *handler = hrr_handler_of(ev->api);
+		if (handler != hrr_do_launch && handler != hrr_do_graph_launch)
+			ev->recorded = HRR_NEVER_RETURNED;
 		return 0;
 	}
 	if (ev->row->ret != HRR_RET_ERROR)

@@ -116,6 +116,8 @@ struct isa_approx {
 struct isa_report {
 	enum isa_status status;
 	char what[160];	       /* for every status but ISA_DONE: one line, no full stop */
+	uint64_t pc;	       /* of the instruction that ended it where no access did, or 0 */
+	uint32_t workgroup[3]; /* and whose it was */
 	uint64_t instructions; /* wave-instructions issued */
 	uint64_t waves;
 	uint64_t fault_count; /* all faults met; only the first ISA_MAX_FAULTS sites are kept */

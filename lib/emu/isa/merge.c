@@ -38,6 +38,8 @@ static void merge(struct isa_report *out, const struct isa_thread *t, u64 *order
 		*order = t->order;
 		out->status = t->final.status;
 		memcpy(out->what, t->final.what, sizeof(out->what));
+		out->pc = t->final.pc;
+		memcpy(out->workgroup, t->final.workgroup, sizeof(out->workgroup));
 	}
 }
 

@@ -21,6 +21,8 @@ int isa_fail(struct isa_wave *w, const struct isa_inst *in, enum isa_status stat
 	vsnprintf(r->what, sizeof(r->what), fmt, ap);
 	va_end(ap);
 	if (status != ISA_FAULT && in) {
+		r->pc = in->pc;
+		memcpy(r->workgroup, w->wg->id, sizeof(r->workgroup));
 		isa_inst_text(w->t->code, in, text, sizeof(text));
 		n = strlen(r->what);
 		snprintf(r->what + n, sizeof(r->what) - n, " at pc 0x%llx: %s",

@@ -162,6 +162,26 @@ static void one_fault(const struct isa_fault *f, const struct hrr_kernel *k,
 	hrr_buf_release(&b);
 }
 
+/* What ended a launch without an access being wrong: a trap, an instruction that is not there. */
+static void ended(const struct isa_report *r, const struct hrr_kernel *k, const struct image *image)
+{
+	struct hrr_buf b = {0};
+	char file[256];
+	uint32_t line;
+
+	hrr_buf_addf(&b, "%s: %s", k->name, r->what);
+	if (r->pc != 0) {
+		if (hrr_codeobj_line(&image->co, r->pc - image->range->base, file, sizeof file,
+				     &line) == 0)
+			hrr_buf_addf(&b, "\n  source %s:%u", file, line);
+		hrr_buf_addf(&b, "\n  workgroup (%u,%u,%u)", r->workgroup[0], r->workgroup[1],
+			     r->workgroup[2]);
+	}
+	if (hrr_buf_str(&b) != NULL)
+		emu_say("%s", b.data);
+	hrr_buf_release(&b);
+}
+
 static void add_approx(const struct isa_approx *a)
 {
 	for (uint32_t i = 0; i < stats.n_approx; i++)
@@ -206,7 +226,7 @@ hipError_t fault_launch(const struct isa_report *r, const struct hrr_kernel *k, 
 	bool end = r->status == ISA_TRAP && !rt.trap_error && on_fault == NULL && !hostcall_heard();
 	pthread_mutex_unlock(&lock);
 	if (say)
-		emu_say("%s: %s", k->name, r->what);
+		ended(r, k, image);
 	if (end)
 		abort();
 	return result[r->status];

@@ -1,4 +1,4 @@
-# Completion of commands in bash and zsh, as `make install` puts it there.
+# Options: what -h, the manual pages and the completions of bash and zsh say of them.
 load helper
 
 # complete PROG WORD...: what bash offers for the last word, one a line.
@@ -31,6 +31,16 @@ options_of() {
 			grep -qx -e "$o" <<<"$offered" || { echo "bash: $p $o"; return 1; }
 			grep -qE -e "'\*$o=?\[" zsh || { echo "zsh: $p $o"; return 1; }
 		done
+	done
+}
+
+@test "every option of each -h has its place in the manual page, and no other has" {
+	local p
+	for p in "$BUILD"/bin/hrr-*; do
+		p=${p##*/}
+		options_of "$p" >told
+		grep '^\.It Fl' "$ROOT/man/$p.1" | grep -oE 'Fl -?[A-Za-z0-9][a-z-]*' | sed 's/Fl /-/' | sort -u >described
+		diff told described || { echo "$p: < -h, > page"; return 1; }
 	done
 }
 
