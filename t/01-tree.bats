@@ -46,6 +46,24 @@ synopsis() {
 	done
 }
 
+@test "tree: files and folders that the texts name are there" {
+	local f p n=0
+	cd "$ROOT"
+	for f in README.md DESIGN.md CONTRIBUTING.md t/README.md; do
+		# shellcheck disable=SC2013 # they are words
+		for p in $(grep -oE '\b(lib|bin|t|formats|man)/[A-Za-z0-9_./*-]+' "$f" | sed 's/[.,:)]*$//' | sort -u); do
+			case $p in
+			*NAME* | t/NN*) continue ;;
+			t/unit/*.c | *.*) ;;
+			t/unit/*) [[ $p == *\* ]] || p=$p.c ;;
+			esac
+			compgen -G "$p" >/dev/null || { echo "$f: $p"; return 1; }
+			n=$((n + 1))
+		done
+	done
+	[ "$n" -gt 50 ]
+}
+
 @test "tree: shared objects export what hip.api says" {
 	run_sep sh "$ROOT/t/lint/exports.sh"
 	no_out

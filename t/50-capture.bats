@@ -3,13 +3,8 @@
 load helper
 
 setup_file() {
-	local cc=${CC:-cc} gen=$BUILD/gen
-	export STUB=$BATS_FILE_TMPDIR/stub
-	mkdir -p "$STUB"
-	$cc -std=gnu11 -O1 -shared -fPIC -I"$gen" -Wl,-soname,libamdhip64.so.5 \
-		-o "$STUB/libamdhip64.so.5" "$ROOT/t/stub/hip.c"
-	$cc -std=gnu11 -O1 -I"$gen" -o "$STUB/calls" "$ROOT/t/stub/calls.c" \
-		"$STUB/libamdhip64.so.5" -lpthread
+	local cc=${CC:-cc}
+	build_stub
 	$cc -std=gnu11 -O1 -o "$STUB/dl" "$ROOT/t/stub/dl.c" -ldl
 	$cc -std=gnu11 -O1 -o "$STUB/proc" "$ROOT/t/stub/proc.c" -ldl
 	$cc -std=gnu11 -O1 -shared -fPIC -Wl,-soname,libroctx64.so.4 \

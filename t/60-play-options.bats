@@ -1,19 +1,8 @@
 # hrr-play: options, odd ones too, messages, and ends that come early
 # shellcheck disable=SC2086 # $DEV is an option and its argument
 load helper
+load play
 
-setup() {
-	common_setup
-	need_prog hrr-play hrr-capture hrr-cat
-	[ "$DEVICE" != emu ] || need_emu
-}
-
-record() {
-	need_apps "$1"
-	on_device hrr-capture -q $DEV -o "$T/run.hrr" -- "$@" >"$T/app.out"
-}
-play() { run_sep hrr-play $DEV "$@"; }
-events() { echo "$T"/run.hrr/pid-*/events.jsonl; }
 misuse() {
 	status_is 2
 	err_has "$1"

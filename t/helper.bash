@@ -111,6 +111,16 @@ need_prog() {
 	done
 }
 
+# build_stub: a HIP run time that does nothing, and a program that calls it, into $STUB.
+build_stub() {
+	export STUB=$BATS_FILE_TMPDIR/stub
+	mkdir -p "$STUB"
+	${CC:-cc} -std=gnu11 -O1 -shared -fPIC -I"$BUILD/gen" -Wl,-soname,libamdhip64.so.5 \
+		-o "$STUB/libamdhip64.so.5" "$ROOT/t/stub/hip.c"
+	${CC:-cc} -std=gnu11 -O1 -I"$BUILD/gen" -o "$STUB/calls" "$ROOT/t/stub/calls.c" \
+		"$STUB/libamdhip64.so.5" -lpthread
+}
+
 on_device() {
 	case $DEVICE in
 	emu) emu "$@" ;;

@@ -8,7 +8,17 @@ ASAN_LIB = $(if $(findstring address,$(SAN)),$(shell $(CC) -print-file-name=liba
 T_ENV = BUILD=$(abspath $(BUILD)) DEVICE=$(DEVICE) CC='$(CC)' HRR_T_ASAN='$(ASAN_LIB)'
 SH_FILES := t/runtest t/deps.sh t/demo.sh t/fault.sh .ci/run $(wildcard t/lint/*.sh t/wrap/* t/bench/*.sh)
 
+# A GPU that does not answer is said once, not by every test.
 test: all units apps
+ifneq ($(filter-out emu rocm,$(DEVICE)),)
+	@echo 'test: DEVICE is emu or rocm, not $(DEVICE)' >&2; exit 2
+endif
+ifeq ($(DEVICE),rocm)
+	@[ -x $(BUILD)/t/apps/saxpy ] || \
+		{ echo 'test: DEVICE=rocm: the programs of t/apps are not built (no hipcc?)' >&2; exit 2; }
+	@why=$$($(BUILD)/t/apps/saxpy 2>&1 >/dev/null) || \
+		{ echo "test: DEVICE=rocm: no GPU to test on: $$why" >&2; exit 2; }
+endif
 	@$(T_ENV) prove -j$(JOBS) -e t/runtest $(TESTS)
 
 check-asan:

@@ -92,7 +92,8 @@ static int read_ret(struct hrr_replay *r, struct hrr_event *ev)
 	    memcmp(s, "none", 4) == 0) {
 		/* What a launch does that ended the program is what a replay is to show. */
 		hrr_handler *handler = hrr_handler_of(ev->api);
-		if (handler != hrr_do_launch && handler != hrr_do_graph_launch)
+		if (handler != hrr_do_launch && handler != hrr_do_launches &&
+		    handler != hrr_do_graph_launch)
 			ev->recorded = HRR_NEVER_RETURNED;
 		return 0;
 	}

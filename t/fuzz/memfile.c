@@ -32,31 +32,21 @@ static struct {
 	struct dirent e;
 } dir;
 
-int __real_open(const char *path, int flags, ...);
-int __real_openat(int at, const char *path, int flags, ...);
-ssize_t __real_read(int fd, void *data, size_t n);
-ssize_t __real_pread(int fd, void *data, size_t n, off_t off);
-int __real_fstat(int fd, struct stat *st);
-int __real_stat(const char *path, struct stat *st);
-int __real_lstat(const char *path, struct stat *st);
-int __real_close(int fd);
-DIR *__real_opendir(const char *path);
-struct dirent *__real_readdir(DIR *d);
-int __real_closedir(DIR *d);
-char *__real_realpath(const char *path, char *out);
-
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_openat(int at, const char *path, int flags, ...);
-ssize_t __wrap_read(int fd, void *data, size_t n);
-ssize_t __wrap_pread(int fd, void *data, size_t n, off_t off);
-int __wrap_fstat(int fd, struct stat *st);
-int __wrap_stat(const char *path, struct stat *st);
-int __wrap_lstat(const char *path, struct stat *st);
-int __wrap_close(int fd);
-DIR *__wrap_opendir(const char *path);
-struct dirent *__wrap_readdir(DIR *d);
-int __wrap_closedir(DIR *d);
-char *__wrap_realpath(const char *path, char *out);
+#define WRAPPED(ret, name, ...)         \
+	ret __real_##name(__VA_ARGS__); \
+	ret __wrap_##name(__VA_ARGS__)
+WRAPPED(int, open, const char *path, int flags, ...);
+WRAPPED(int, openat, int at, const char *path, int flags, ...);
+WRAPPED(ssize_t, read, int fd, void *data, size_t n);
+WRAPPED(ssize_t, pread, int fd, void *data, size_t n, off_t off);
+WRAPPED(int, fstat, int fd, struct stat *st);
+WRAPPED(int, stat, const char *path, struct stat *st);
+WRAPPED(int, lstat, const char *path, struct stat *st);
+WRAPPED(int, close, int fd);
+WRAPPED(DIR *, opendir, const char *path);
+WRAPPED(struct dirent *, readdir, DIR *d);
+WRAPPED(int, closedir, DIR *d);
+WRAPPED(char *, realpath, const char *path, char *out);
 int __wrap_kill(pid_t pid, int sig);
 
 static bool in_memory(const char *path)

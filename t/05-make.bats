@@ -1,9 +1,9 @@
-# `make install`: what lies in the installed tree works from there, and goes again.
+# make: its help, installing and going again, testing on what is not there.
 load helper
 
 # -o all: what is built is taken as it is, whatever flags it was built with.
 in_tree() {
-	env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS make -s -o all -C "$ROOT" BUILD="$BUILD" "$@"
+	env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS make -s -o all -o units -o apps -C "$ROOT" BUILD="$BUILD" "$@"
 }
 
 @test "make help: every target that is meant to be called, and none else" {
@@ -45,4 +45,18 @@ in_tree() {
 	hrr-play -q -d emu "a place/run.hrr"
 	hrr-regions lint "a place/run.hrr"
 	[ "$(hrr-cat -c -e @launch "a place/run.hrr")" = 1 ]
+}
+
+@test "make test DEVICE=rocm: without a GPU one line says so; other devices there are none" {
+	need_apps saxpy
+	[ ! -e /dev/kfd ] || skip 'there may be a GPU here'
+	run_sep in_tree test DEVICE=rocm TESTS=t/01-tree.bats
+	status_is 2
+	no_out
+	err_like '^test: DEVICE=rocm: no GPU to test on: saxpy: no HIP device: hipError[A-Za-z]+
+make: '
+	run_sep in_tree test DEVICE=cuda TESTS=t/01-tree.bats
+	status_is 2
+	no_out
+	err_has 'test: DEVICE is emu or rocm, not cuda'
 }
