@@ -1,8 +1,7 @@
 /* Ordinary kernels on the interpreter, against the same computed here. */
 #include <math.h>
 
-#include "t/unit/isa_fixture.h"
-#include "t/unit/tap.h"
+#include "t/unit/isa_tools.h"
 
 static uint32_t seed = 12345;
 
@@ -449,16 +448,9 @@ static void test_all_wait(struct fx *f)
 
 static void test_arch(const char *arch, const char *clang, const char *flags)
 {
-	const char *why = "";
-	const char *const path = fx_compile("basic", arch, clang, flags, &why);
 	struct fx f;
 
-	diag("%s %s %s", arch, clang, flags);
-	if (!path) {
-		ok(strcmp(why, "compiler failed") != 0, "%s by %s # skip %s", arch, clang, why);
-		return;
-	}
-	if (!ok(fx_load(&f, arch, path), "%s by %s %s loads", arch, clang, flags))
+	if (!isa_load(&f, "basic", arch, clang, flags))
 		return;
 	test_saxpy(&f);
 	test_by_value(&f);

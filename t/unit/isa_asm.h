@@ -1,8 +1,7 @@
 #ifndef HRR_T_UNIT_ISA_ASM_H
 #define HRR_T_UNIT_ISA_ASM_H
 
-#include "t/unit/isa_fixture.h"
-#include "t/unit/tap.h"
+#include "t/unit/isa_tools.h"
 
 /*
  * Kernels of a few instructions, assembled while the test runs. Each reads per
@@ -127,19 +126,19 @@ static inline bool asm_launch(struct fx *f, unsigned k, unsigned lanes, uint64_t
 	return good;
 }
 
-/* Assembles and links text; NULL when the tools are not there. */
+/* Assembles and links text; NULL, as a skipped or failed test, when that cannot be done. */
 static inline const char *asm_build(const char *arch, const char *clang, const char *what,
 				    const char *src)
 {
 	static char path[512];
 	char cmd[2048];
 
+	if (!isa_has(clang, what))
+		return NULL;
 	snprintf(path, sizeof(path), "%s/%s-%s.co", fx_dir(), what, arch);
-	snprintf(cmd, sizeof(cmd),
-		 "command -v %s >/dev/null && %s -x assembler -target amdgcn-amd-amdhsa -mcpu=%s "
-		 "%s -o %s",
-		 clang, clang, arch, src, path);
-	return system(cmd) ? NULL : path;
+	snprintf(cmd, sizeof(cmd), "%s -x assembler -target amdgcn-amd-amdhsa -mcpu=%s %s -o %s",
+		 clang, arch, src, path);
+	return ok(!system(cmd), "%s assembles for %s", what, arch) ? path : NULL;
 }
 
 #endif

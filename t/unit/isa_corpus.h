@@ -5,10 +5,45 @@
 #include "lib/hip/bundle.h"
 #include "t/unit/isa_fixture.h"
 
+/* Instructions met that the interpreter refuses: the mnemonic, or that and what it is about. */
+static struct corpus_lack {
+	enum isa_arch arch;
+	char what[96];
+	unsigned n;
+} corpus_lacking[512];
+static unsigned n_lacking;
+
+static inline void corpus_refused(struct isa_code *code, enum isa_arch arch,
+				  const struct isa_inst *in)
+{
+	const char *const why = isa_refused(in);
+	char text[96], what[96];
+	size_t len;
+
+	if (!why)
+		return;
+	isa_inst_text(code, in, text, sizeof(text));
+	len = strcspn(text, " ");
+	if (!len)
+		return; /* no instruction: padding, or data among the code */
+	snprintf(what, sizeof(what), "%.*s", (int)len, text);
+	if (strncmp(text, why, strlen(why)) != 0)
+		snprintf(what + len, sizeof(what) - len, ": %s", why);
+	for (unsigned i = 0; i < n_lacking; i++)
+		if (corpus_lacking[i].arch == arch && !strcmp(corpus_lacking[i].what, what)) {
+			corpus_lacking[i].n++;
+			return;
+		}
+	if (n_lacking < sizeof(corpus_lacking) / sizeof(corpus_lacking[0])) {
+		corpus_lacking[n_lacking] = (struct corpus_lack){.arch = arch, .n = 1};
+		memcpy(corpus_lacking[n_lacking++].what, what, sizeof(what));
+	}
+}
+
 /*
  * Names of the table that code objects hold, whether a kernel comes by or not:
  * the executable bytes are decoded from end to end. What is met is what
- * isa_table_met says afterwards.
+ * isa_table_met says afterwards; what is lacking, corpus_lacking.
  */
 static inline bool corpus_object(const char *path, const struct hrr_bundle_entry *e)
 {
@@ -41,6 +76,8 @@ static inline bool corpus_object(const char *path, const struct hrr_bundle_entry
 	for (uint64_t at = 0; code && at + 4 <= co.image_size;) {
 		const struct isa_inst *const in = isa_code_at(code, FX_BASE + at, why, sizeof(why));
 
+		if (in)
+			corpus_refused(code, (enum isa_arch)a, in);
 		at += in && in->size ? in->size : 4;
 	}
 	isa_program_free(prog);

@@ -311,6 +311,64 @@ static void append(struct wave *w)
 	EACH if (ON(i)) w->want[i] = (uint32_t)__builtin_popcountll(w->exec);
 }
 
+static void is_b(struct wave *w)
+{
+	EACH if (ON(i)) w->want[i] = B(i);
+}
+static void is_a(struct wave *w)
+{
+	EACH if (ON(i)) w->want[i] = A(i);
+}
+static void is_c(struct wave *w)
+{
+	EACH if (ON(i)) w->want[i] = C(i);
+}
+static void is_const(struct wave *w)
+{
+	EACH if (ON(i)) w->want[i] = (uint32_t)now->p[0];
+}
+static void swapped(struct wave *w)
+{
+	EACH if (ON(i)) w->want[i] = A(i) | (uint64_t)OLD(i) << 32;
+	w->wide = true;
+}
+/* p[0]: how many lanes away, among 32 or 64; every lane is on */
+static void swap_rows(struct wave *w)
+{
+	const unsigned n = (unsigned)now->p[0];
+
+	EACH w->want[i] =
+	    i & n ? A(i - n) | (uint64_t)A(i) << 32 : OLD(i) | (uint64_t)OLD(i + n) << 32;
+	w->wide = true;
+}
+static void permlane_var(struct wave *w) /* p[0]: of the other row */
+{
+	EACH if (ON(i))
+	{
+		const unsigned from = (i / 16 * 16 ^ (now->p[0] ? 16 : 0)) + (B(i) & 15);
+		if (ON(from))
+			w->want[i] = A(from);
+	}
+}
+/* p[0]: first byte of the first lane's a; p[1] bytes; p[2] with its sign */
+static void scalar_bytes(struct wave *w)
+{
+	const uint64_t v = lane_in[0].a >> 8 * now->p[0];
+	const uint32_t x = now->p[1] == 1 ? v & 255 : v & 65535;
+	const uint32_t top = now->p[1] == 1 ? 128 : 32768;
+
+	EACH if (ON(i)) w->want[i] = now->p[2] && x & top ? x - 2 * top : x;
+}
+static void low_byte(struct wave *w)
+{
+	EACH if (ON(i)) w->want[i] = A(i) & 255;
+}
+static void whole_a(struct wave *w)
+{
+	EACH if (ON(i)) w->want[i] = lane_in[i].a;
+	w->wide = true;
+}
+
 /* --- memory atomics on the lane's own input: old value back, p[0] which --- */
 enum { ADD, SUB, SMIN, UMIN, SMAX, UMAX, AND, OR, XOR, INC, DEC, SWAP };
 static uint64_t atomic(uint64_t m, uint64_t v, bool wide)
@@ -551,6 +609,148 @@ static const struct test tests[] = {
      append,
      {0},
      NULL},
+    {RDNA, "v_mbcnt_hi_u32_b32 v8, vcc_lo, v4", is_b, {0}, NULL},
+    {"gfx1201",
+     "v_lshlrev_b32 v14, 2, v10\nv_xor_b32 v2, 12, v14\nds_permute_b32 v8, v2, v4\n"
+     "s_wait_dscnt 0x0",
+     permute,
+     {1},
+     NULL},
+    {"gfx1201", "ds_swizzle_b32 v8, v2 offset:0x141f\ns_wait_dscnt 0x0", swizzle_xor, {4}, NULL},
+    {"gfx1201",
+     "s_mov_b32 m0, 0\nds_append v14 offset:8\nds_append v8 offset:8\ns_wait_dscnt 0x0",
+     append,
+     {0},
+     NULL},
+    {"gfx1030 gfx1100",
+     "s_mov_b32 m0, 0\nds_append v14 offset:8" LDS_WAIT "ds_append v8 offset:8" LDS_WAIT,
+     append,
+     {0},
+     NULL},
+    {GFX9 " gfx1030 gfx1100",
+     "s_mov_b32 m0, 0\nds_append v14 offset:8" LDS_WAIT "ds_consume v8 offset:8" LDS_WAIT,
+     append,
+     {0},
+     NULL},
+    {"gfx1201",
+     "s_mov_b32 m0, 0\nds_append v14 offset:8\nds_consume v8 offset:8\ns_wait_dscnt 0x0",
+     append,
+     {0},
+     NULL},
+    {NULL, "v_swap_b32 v8, v2\nv_mov_b32 v9, v2", swapped, {0}, NULL},
+    {"gfx1100 gfx1201", "v_permlane64_b32 v8, v2", is_a, {0}, NULL},
+    {"gfx1201", "v_permlane16_var_b32 v8, v2, v4", permlane_var, {0}, NULL},
+    {"gfx1201", "v_permlanex16_var_b32 v8, v2, v4", permlane_var, {1}, NULL},
+    {"gfx950",
+     "s_mov_b64 exec, -1\nv_permlane16_swap_b32 v8, v2\nv_mov_b32 v9, v2",
+     swap_rows,
+     {16},
+     NULL},
+    {"gfx950",
+     "s_mov_b64 exec, -1\nv_permlane32_swap_b32 v8, v2\nv_mov_b32 v9, v2",
+     swap_rows,
+     {32},
+     NULL},
+    {RDNA, "s_mov_b32 m0, 2\nv_movrels_b32 v8, v2", is_b, {0}, NULL},
+    {RDNA, "s_mov_b32 m0, 6\nv_movreld_b32 v2, v4", is_b, {0}, NULL},
+    {RDNA, "s_mov_b32 m0, 2\nv_movrelsd_b32 v6, v2", is_b, {0}, NULL},
+    {RDNA, "s_mov_b32 m0, 0x20004\nv_movrelsd_2_b32 v6, v2", is_c, {0}, NULL},
+    {NULL,
+     "s_mov_b32 s22, 0x12345\ns_mov_b32 m0, 2\ns_movrels_b32 s24, s20\nv_mov_b32 v8, s24",
+     is_const,
+     {0x12345},
+     NULL},
+    {NULL,
+     "s_mov_b32 s23, 0x12346\ns_mov_b32 m0, 2\ns_movrels_b64 s[24:25], s[20:21]\n"
+     "v_mov_b32 v8, s25",
+     is_const,
+     {0x12346},
+     NULL},
+    {NULL,
+     "s_mov_b32 s22, 0x12347\ns_mov_b32 m0, 4\ns_movreld_b32 s20, s22\nv_mov_b32 v8, s24",
+     is_const,
+     {0x12347},
+     NULL},
+    {NULL,
+     "s_mov_b32 s23, 0x12348\ns_mov_b32 m0, 4\ns_movreld_b64 s[20:21], s[22:23]\n"
+     "v_mov_b32 v8, s25",
+     is_const,
+     {0x12348},
+     NULL},
+    /* calls the two instructions behind the branch, which then skips them */
+    {NULL,
+     "s_call_b64 s[20:21], 1\ns_branch 2\ns_movk_i32 s22, 0x123\ns_setpc_b64 s[20:21]\n"
+     "v_mov_b32 v8, s22",
+     is_const,
+     {0x123},
+     NULL},
+    {GFX9,
+     "v_accvgpr_write_b32 a1, v2\nv_accvgpr_mov_b32 a2, a1\nv_accvgpr_read_b32 v8, a2",
+     is_a,
+     {0},
+     NULL},
+    {GFX9,
+     "s_mov_b32 s20, 2\ns_set_gpr_idx_on s20, gpr_idx(DST)\ns_set_gpr_idx_mode gpr_idx(SRC0)\n"
+     "v_mov_b32 v8, v2\ns_set_gpr_idx_off",
+     is_b,
+     {0},
+     NULL},
+    {GFX9,
+     "s_mov_b32 s20, 0\ns_set_gpr_idx_on s20, gpr_idx(SRC0)\ns_mov_b32 s20, 2\n"
+     "s_set_gpr_idx_idx s20\nv_mov_b32 v8, v2\ns_set_gpr_idx_off",
+     is_b,
+     {0},
+     NULL},
+    {GFX9 " gfx1030",
+     "s_memtime s[20:21]\ns_memrealtime s[22:23]\ns_waitcnt lgkmcnt(0)\n"
+     "s_memtime s[24:25]\ns_waitcnt lgkmcnt(0)\ns_sub_u32 s24, s24, s20\n"
+     "s_subb_u32 s25, s25, s21\ns_cmp_ge_i32 s25, 0\ns_cselect_b32 s24, 1, 0\n"
+     "v_mov_b32 v8, s24",
+     is_const,
+     {1},
+     NULL},
+    {"gfx1201",
+     "s_load_u8 s20, s[4:5], 0x1\ns_wait_kmcnt 0x0\nv_mov_b32 v8, s20",
+     scalar_bytes,
+     {1, 1, 0},
+     NULL},
+    {"gfx1201",
+     "s_load_i8 s20, s[4:5], 0x3\ns_wait_kmcnt 0x0\nv_mov_b32 v8, s20",
+     scalar_bytes,
+     {3, 1, 1},
+     NULL},
+    {"gfx1201",
+     "s_load_u16 s20, s[4:5], 0x2\ns_wait_kmcnt 0x0\nv_mov_b32 v8, s20",
+     scalar_bytes,
+     {2, 2, 0},
+     NULL},
+    {"gfx1201",
+     "s_load_i16 s20, s[4:5], 0x4\ns_wait_kmcnt 0x0\nv_mov_b32 v8, s20",
+     scalar_bytes,
+     {4, 2, 1},
+     NULL},
+    /* to LDS at M0 and four times the lane (16 times, of wide ones) */
+    {"gfx942 gfx950",
+     MEM_AT "v_lshlrev_b32 v15, 2, v10\ns_movk_i32 m0, 0x100\n"
+	    "global_load_lds_dword v14, s[4:5]\ns_waitcnt vmcnt(0)\n"
+	    "ds_read_b32 v8, v15 offset:256" LDS_WAIT,
+     is_a,
+     {0},
+     NULL},
+    {"gfx942 gfx950",
+     MEM_AT "v_lshlrev_b32 v15, 2, v10\ns_movk_i32 m0, 0x100\n"
+	    "global_load_lds_ubyte v14, s[4:5]\ns_waitcnt vmcnt(0)\n"
+	    "ds_read_b32 v8, v15 offset:256" LDS_WAIT,
+     low_byte,
+     {0},
+     NULL},
+    {"gfx950",
+     MEM_AT "v_lshlrev_b32 v15, 4, v10\ns_movk_i32 m0, 0x100\n"
+	    "global_load_lds_dwordx4 v14, s[4:5]\ns_waitcnt vmcnt(0)\n"
+	    "ds_read_b64 v[8:9], v15 offset:256" LDS_WAIT,
+     whole_a,
+     {0},
+     NULL},
     AT("add", ADD),
     AT("sub", SUB),
     AT("smin", SMIN),
@@ -660,14 +860,7 @@ static void test_arch(const char *arch, const char *clang)
 	asm_metadata(s, arch, N_TESTS);
 	fclose(s);
 	path = asm_build(arch, clang, "lanes", src);
-	if (!path) {
-		char cmd[100];
-
-		snprintf(cmd, sizeof(cmd), "command -v %s >/dev/null", clang);
-		ok(system(cmd) != 0, "%s assembles # skip no %s", arch, clang);
-		return;
-	}
-	if (!ok(fx_load(&f, arch, path), "%s loads", arch))
+	if (!path || !ok(fx_load(&f, arch, path), "%s loads", arch))
 		return;
 	f.poison = 0;
 	seed = 7;
@@ -679,16 +872,5 @@ static void test_arch(const char *arch, const char *clang)
 
 int main(int argc, char **argv)
 {
-	if (argc > 2) {
-		test_arch(argv[1], argv[2]);
-		return done_testing();
-	}
-	test_arch("gfx90a", "clang-19");
-	test_arch("gfx942", "clang-19");
-	test_arch("gfx1030", "clang-19");
-	test_arch("gfx1100", "clang-19");
-	test_arch("gfx1201", "clang-19");
-	test_arch("gfx950", "clang-22");
-	fx_met("isa_lanes");
-	return done_testing();
+	return isa_main(argc, argv, "isa_lanes", NULL, test_arch);
 }

@@ -34,11 +34,11 @@ static uint64_t flush(char t, uint64_t v, uint32_t mode, unsigned bit)
 /* Those whose rules under a changed MODE are not written down, or that only move bits. */
 static bool left_out(const struct ref_op *op)
 {
-	static const char *const parts[] = {"_div_",	   "_class_",	  "v_cube",	"_legacy",
-					    "_dot2",	   "cndmask",	  "norm",	"_pk_u8",
-					    "_cvt_off_",   "_mix",	  "v_mad_f16",	"v_mac_f16",
-					    "v_madmk_f16", "v_madak_f16", "pkrtz",	"pk_rtz",
-					    "v_pack",	   "_bf16",	  "_pk_f16_f32"};
+	static const char *const parts[] = {
+	    "_div_",	   "_class_",	  "v_cube",	"_legacy", "_dot2",	"cndmask",
+	    "norm",	   "_pk_u8",	  "_cvt_off_",	"_mix",	   "v_mad_f16", "v_mac_f16",
+	    "v_madmk_f16", "v_madak_f16", "pkrtz",	"pk_rtz",  "v_pack",	"_bf16",
+	    "fp8",	   "bf8",	  "_pk_f16_f32"};
 
 	if (!strpbrk(op->spec, "fdhFpxy") || op->ulp > 0)
 		return true;
@@ -272,6 +272,7 @@ static void test_arch(const char *arch, const char *clang)
 
 	slots_init(&s, arch);
 	ref_ieee = s.gen != 12;
+	ref_fnuz = !strcmp(arch, "gfx942");
 	for (size_t i = 0; i < n; i++) {
 		const struct ref_op *const op = i < N_OPS ? &ops[i] : &more_ops[i - N_OPS];
 		char name[64], text[300];
@@ -303,16 +304,5 @@ static void test_arch(const char *arch, const char *clang)
 
 int main(int argc, char **argv)
 {
-	if (argc > 2) {
-		test_arch(argv[1], argv[2]);
-		return done_testing();
-	}
-	test_arch("gfx90a", "clang-19");
-	test_arch("gfx942", "clang-19");
-	test_arch("gfx1030", "clang-19");
-	test_arch("gfx1100", "clang-19");
-	test_arch("gfx1201", "clang-19");
-	test_arch("gfx950", "clang-22");
-	fx_met("isa_modes");
-	return done_testing();
+	return isa_main(argc, argv, "isa_modes", NULL, test_arch);
 }

@@ -1,8 +1,7 @@
 /* Device libraries, matrix instructions, MODE, indexed registers, aborts, threads. */
 #include <math.h>
 
-#include "t/unit/isa_fixture.h"
-#include "t/unit/tap.h"
+#include "t/unit/isa_tools.h"
 
 #define DIM(x, y, z) ((const uint32_t[3]){x, y, z})
 
@@ -19,20 +18,6 @@ static bool ran(struct fx *f, const char *kernel, bool good)
 	if (!good)
 		diag("%s: status %d: %s", kernel, f->report.status, f->report.what);
 	return ok(good, "%s runs", kernel);
-}
-
-static bool load(struct fx *f, const char *name, const char *arch, const char *clang,
-		 const char *flags)
-{
-	const char *why = "";
-	const char *const path = fx_compile(name, arch, clang, flags, &why);
-
-	diag("%s %s %s %s", name, arch, clang, flags);
-	if (!path) {
-		ok(strcmp(why, "compiler failed") != 0, "%s by %s # skip %s", arch, clang, why);
-		return false;
-	}
-	return ok(fx_load(f, arch, path), "%s loads", path);
 }
 
 static double ref_math(int k, double v)
@@ -293,7 +278,7 @@ static void matrices(const char *arch, const char *clang, const char *flags)
 {
 	struct fx f;
 
-	if (!load(&f, "matrix", arch, clang, flags))
+	if (!isa_load(&f, "matrix", arch, clang, flags))
 		return;
 	test_matrix(&f, "m16x16x16f16", 16, 16, 16);
 	if (f.arch <= ISA_GFX950) {
@@ -321,7 +306,7 @@ static void test_astray(void)
 	} j;
 	struct fx f;
 
-	if (!load(&f, "basic", "gfx90a", "clang++-15", "-O3"))
+	if (!isa_load(&f, "basic", "gfx90a", "clang++-15", "-O3"))
 		return;
 	j.x = fx_map(&f, x, sizeof(x));
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -345,7 +330,7 @@ static void test_threads(void)
 	} a = {0, W, H, 60};
 	struct fx f;
 
-	if (!load(&f, "basic", "gfx90a", "clang++-15", "-O3"))
+	if (!isa_load(&f, "basic", "gfx90a", "clang++-15", "-O3"))
 		return;
 	a.out = fx_map(&f, one, sizeof(one));
 	ran(&f, "mandel", fx_run(&f, "mandel", DIM(W, H, 1), DIM(64, 4, 1), 0, &a, sizeof(a)));
@@ -432,7 +417,7 @@ int main(void)
 {
 	struct fx f;
 
-	if (load(&f, "more", "gfx90a", "clang++-15", "-O3")) {
+	if (isa_load(&f, "more", "gfx90a", "clang++-15", "-O3")) {
 		test_math(&f);
 		test_shuffles(&f);
 		test_abort(&f);
@@ -440,26 +425,26 @@ int main(void)
 		test_flush(&f, false);
 		fx_close(&f);
 	}
-	if (load(&f, "more", "gfx90a", "clang++-15", "-O3 -fgpu-flush-denormals-to-zero")) {
+	if (isa_load(&f, "more", "gfx90a", "clang++-15", "-O3 -fgpu-flush-denormals-to-zero")) {
 		test_flush(&f, true);
 		fx_close(&f);
 	}
-	if (load(&f, "more", "gfx1030", "clang++-15", "-O3")) {
+	if (isa_load(&f, "more", "gfx1030", "clang++-15", "-O3")) {
 		test_math(&f);
 		test_more(&f);
 		test_flush(&f, false);
 		fx_close(&f);
 	}
-	if (load(&f, "more", "gfx942", "clang++-19", "-O3")) {
+	if (isa_load(&f, "more", "gfx942", "clang++-19", "-O3")) {
 		test_more(&f);
 		fx_close(&f);
 	}
-	if (load(&f, "more", "gfx1100", "clang++-19", "-O3")) {
+	if (isa_load(&f, "more", "gfx1100", "clang++-19", "-O3")) {
 		test_more(&f);
 		test_flush(&f, false);
 		fx_close(&f);
 	}
-	if (load(&f, "more", "gfx1201", "clang++-19", "-O3")) {
+	if (isa_load(&f, "more", "gfx1201", "clang++-19", "-O3")) {
 		test_more(&f);
 		test_flush(&f, false);
 		fx_close(&f);

@@ -101,6 +101,7 @@ static void test_arch(const char *arch, const char *clang)
 
 	slots_init(&s, arch);
 	ref_ieee = s.gen != 12;
+	ref_fnuz = !strcmp(arch, "gfx942");
 	for (size_t i = 0; i < N_OPS + n_more; i++) {
 		const struct ref_op *const op = i < N_OPS ? &ops[i] : &more_ops[i - N_OPS];
 		char name[64], text[300];
@@ -151,16 +152,5 @@ static void test_arch(const char *arch, const char *clang)
 
 int main(int argc, char **argv)
 {
-	if (argc > 2) {
-		test_arch(argv[1], argv[2]);
-		return done_testing();
-	}
-	test_arch("gfx90a", "clang-19");
-	test_arch("gfx942", "clang-19");
-	test_arch("gfx1030", "clang-19");
-	test_arch("gfx1100", "clang-19");
-	test_arch("gfx1201", "clang-19");
-	test_arch("gfx950", "clang-22");
-	fx_met("isa_ops");
-	return done_testing();
+	return isa_main(argc, argv, "isa_ops", NULL, test_arch);
 }

@@ -2,9 +2,11 @@
 #define HRR_T_UNIT_ISA_OPS_MORE_H
 
 #include "t/unit/isa_ref_scalar.h"
+#include "t/unit/isa_ref_small.h"
 
 #define NEW "gfx1100 gfx1201"
 #define G94 "gfx942 gfx950"
+#define F8 "gfx942 gfx950 gfx1201"
 #define OLDER "gfx90a gfx942 gfx950 gfx1030"
 #define TO11 "gfx90a gfx942 gfx950 gfx1030 gfx1100"
 
@@ -93,9 +95,11 @@ static const struct ref_op more_ops[] = {
     {"v_pk_max_u16", "i:PP", NULL, r_pk_maxu, 0},
     {"v_pk_min_u16", "i:PP", NULL, r_pk_minu, 0},
     /* floats */
-    {"v_mac_f32", "f:ff", "-", r_macf, 0},
-    {"v_mad_f32", "f:fff", "-", r_madf, 0},
-    {"v_mad_legacy_f32", "f:fff", "-", r_mad_legacy, 0},
+    {"v_mac_f32", "f:ff", "gfx90a", r_macf, 0},
+    {"v_mad_f32", "f:fff", "gfx90a", r_madf, 0},
+    {"v_madmk_f32", "f:fkf", "gfx90a", r_madf, 0},
+    {"v_madak_f32", "f:ffk", "gfx90a", r_madf, 0},
+    {"v_mad_legacy_f32", "f:fff", "gfx90a", r_mad_legacy, 0},
     {"v_fma_legacy_f32", "f:fff", RDNA, r_fma_legacy, 0},
     {"v_fmac_legacy_f32", "f:ff", "gfx1030 gfx1100", r_fmac_legacy, 0},
     {"v_fmamk_f32", "f:fkf", G94 " gfx1030 gfx1100 gfx1201", r_fmaf, 0},
@@ -111,8 +115,8 @@ static const struct ref_op more_ops[] = {
     {"v_maximumminimum_f32", "f:fff", "gfx1201", r_maximumminimumf, 0},
     {"v_minimum_f64", "d:dd", "gfx1201", r_minimumd, 0},
     {"v_maximum_f64", "d:dd", "gfx1201", r_maximumd, 0},
-    {"v_exp_legacy_f32", "f:f", "-", r_expf, 1},
-    {"v_log_legacy_f32", "f:f", "-", r_logf, 1},
+    {"v_exp_legacy_f32", "f:f", GFX9, r_expf, 1},
+    {"v_log_legacy_f32", "f:f", GFX9, r_logf, 1},
     {"v_rcp_iflag_f32", "f:f", NULL, r_rcpf, 1},
     {"v_cvt_off_f32_i4", "f:i", NULL, r_off_i4, 0},
     {"v_cvt_pknorm_i16_f32", "i:ff", NULL, r_pknorm_i16, 0},
@@ -132,6 +136,35 @@ static const struct ref_op more_ops[] = {
     {"v_div_scale_f64", "dm:ddd", NULL, r_div_scaled, 0},
     {"v_div_fmas_f32", "f:fff", NULL, r_div_fmasf, 0},
     {"v_div_fmas_f64", "d:ddd", NULL, r_div_fmasd, 0},
+    /* floats of eight bits; in the place of the other ones of a register */
+    {"v_cvt_f32_fp8", "f:i", F8, r_cvt_f32_fp8, 0},
+    {"v_cvt_f32_bf8", "f:i", F8, r_cvt_f32_bf8, 0},
+    {"v_cvt_pk_f32_fp8", "F:i", F8, r_cvt_pk_f32_fp8, 0},
+    {"v_cvt_pk_f32_bf8", "F:i", F8, r_cvt_pk_f32_bf8, 0},
+    {"v_cvt_f32_fp8_sdwa src0_sel:BYTE_1", "f:i", G94, r_cvt_f32_fp8_1, 0},
+    {"v_cvt_f32_bf8_sdwa src0_sel:BYTE_2", "f:i", G94, r_cvt_f32_bf8_2, 0},
+    {"v_cvt_f32_fp8_sdwa src0_sel:BYTE_3", "f:i", G94, r_cvt_f32_fp8_3, 0},
+    {"v_cvt_pk_f32_fp8_sdwa src0_sel:WORD_1", "F:i", G94, r_cvt_pk_f32_fp8_hi, 0},
+    {"v_cvt_f32_fp8_e64 byte_sel:1", "f:i", "gfx1201", r_cvt_f32_fp8_1, 0},
+    {"v_cvt_f32_bf8_e64 byte_sel:2", "f:i", "gfx1201", r_cvt_f32_bf8_2, 0},
+    {"v_cvt_f32_fp8_e64 byte_sel:3", "f:i", "gfx1201", r_cvt_f32_fp8_3, 0},
+    {"v_cvt_pk_f32_fp8_e64 op_sel:[1,0]", "F:i", "gfx1201", r_cvt_pk_f32_fp8_hi, 0},
+    {"v_cvt_pk_fp8_f32", "S:ff", F8, r_cvt_pk_fp8, 0},
+    {"v_cvt_pk_bf8_f32", "S:ff", F8, r_cvt_pk_bf8, 0},
+    {"v_cvt_pk_bf8_f32 op_sel:[0,0,1]", "i:ff", F8, r_cvt_pk_bf8_hi, 0},
+    {"v_cvt_sr_fp8_f32", "i:fi", F8, r_cvt_sr_fp8, 0},
+    {"v_cvt_sr_bf8_f32", "i:fi", F8, r_cvt_sr_bf8, 0},
+    {"v_cvt_sr_fp8_f32 op_sel:[0,0,1,0]", "i:fi", G94, r_cvt_sr_fp8_1, 0},
+    {"v_cvt_sr_bf8_f32 op_sel:[0,0,1,1]", "i:fi", G94, r_cvt_sr_bf8_3, 0},
+    {"v_cvt_sr_fp8_f32 byte_sel:1", "i:fi", "gfx1201", r_cvt_sr_fp8_1, 0},
+    {"v_cvt_sr_bf8_f32 byte_sel:3", "i:fi", "gfx1201", r_cvt_sr_bf8_3, 0},
+    {"v_dot4_f32_fp8_fp8", "f:iif", "gfx1201", r_dot4_ff, 0},
+    {"v_dot4_f32_fp8_bf8", "f:iif", "gfx1201", r_dot4_fb, 0},
+    {"v_dot4_f32_bf8_fp8", "f:iif", "gfx1201", r_dot4_bf, 0},
+    {"v_dot4_f32_bf8_bf8", "f:iif", "gfx1201", r_dot4_bb, 0},
+    {"v_prng_b32", "i:i", "gfx950", r_prng, 0},
+    {"v_dot2_f16_f16", "H:pph", NEW, r_dot2h, 0},
+    {"v_dot2_bf16_bf16", "b:bbs", NEW, r_dot2bb, 0},
     /* halves */
     {"v_subrev_f16", "h:hh", NULL, r_subrevh, 0},
     {"v_mad_f16", "H:hhh", GFX9, r_madh, 0},

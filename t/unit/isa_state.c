@@ -260,16 +260,5 @@ static void test_arch(const char *arch, const char *clang)
 
 int main(int argc, char **argv)
 {
-	if (argc > 2) {
-		test_arch(argv[1], argv[2]);
-		return done_testing();
-	}
-	test_arch("gfx90a", "clang-19");
-	test_arch("gfx942", "clang-19");
-	test_arch("gfx1030", "clang-19");
-	test_arch("gfx1100", "clang-19");
-	test_arch("gfx1201", "clang-19");
-	test_arch("gfx950", "clang-22");
-	fx_met("isa_state");
-	return done_testing();
+	return isa_main(argc, argv, "isa_state", NULL, test_arch);
 }

@@ -16,6 +16,9 @@
  * Of sine and cosine nothing is stated. Vulkan asks an absolute 2^-11 (half: 2^-7) of drivers that
  * have nothing but these instructions for it.
  *
+ * Random bits that round to 8-bit floats are added in a way that is told in part: the number beside
+ * may be due. Of dot products of halves it is not told whether they round in between.
+ *
  * Matrix instructions add K products to a sum in an order that is not stated, and each addition may
  * lose one unit in the last place of the sum of their magnitudes.
  */
@@ -47,6 +50,14 @@ static const struct {
     {"sqrt_f16", {0.51 * ULP_F16, HRR_EMU_OF_RESULT, HRR_TYPE_F16}},
     {"rcp_f64", {0x1p29 * ULP_F64, HRR_EMU_OF_RESULT, HRR_TYPE_F64}},
     {"rsq_f64", {0x1p29 * ULP_F64, HRR_EMU_OF_RESULT, HRR_TYPE_F64}},
+    {"dot2_f16_f16", {2 * ULP_F16, HRR_EMU_OF_TERMS, HRR_TYPE_F16}},
+    {"dot2_bf16_bf16", {2 * ULP_BF16, HRR_EMU_OF_TERMS, HRR_TYPE_BF16}},
+    {"dot4_f32_fp8_fp8", {4 * ULP_F32, HRR_EMU_OF_TERMS, HRR_TYPE_F32}},
+    {"dot4_f32_fp8_bf8", {4 * ULP_F32, HRR_EMU_OF_TERMS, HRR_TYPE_F32}},
+    {"dot4_f32_bf8_fp8", {4 * ULP_F32, HRR_EMU_OF_TERMS, HRR_TYPE_F32}},
+    {"dot4_f32_bf8_bf8", {4 * ULP_F32, HRR_EMU_OF_TERMS, HRR_TYPE_F32}},
+    {"cvt_sr_fp8_f32", {0x1p-3, HRR_EMU_OF_RESULT, HRR_TYPE_F32}},
+    {"cvt_sr_bf8_f32", {0x1p-2, HRR_EMU_OF_RESULT, HRR_TYPE_F32}},
     {"sqrt_f64", {0x1p29 * ULP_F64, HRR_EMU_OF_RESULT, HRR_TYPE_F64}},
 };
 
@@ -78,10 +89,13 @@ static int matrix(const char *shape, struct hrr_emu_error *ret_error)
 
 int isa_approx_error(const char *mnemonic, struct hrr_emu_error *ret_error)
 {
+	static const char *const matrices[] = {"v_mfma_scale_", "v_mfma_", "v_smfmac_", "v_wmma_",
+					       "v_swmmac_"};
 	const char *name = mnemonic;
 
-	if (strncmp(name, "v_mfma_", 7) == 0 || strncmp(name, "v_wmma_", 7) == 0)
-		return matrix(name + 7, ret_error);
+	for (size_t i = 0; i < sizeof(matrices) / sizeof(matrices[0]); i++)
+		if (strncmp(name, matrices[i], strlen(matrices[i])) == 0)
+			return matrix(name + strlen(matrices[i]), ret_error);
 	if (strncmp(name, "v_s_", 4) == 0)
 		name += 4;
 	else if (strncmp(name, "v_", 2) == 0)

@@ -9,6 +9,11 @@ static int run_refused(struct isa_wave *w, const struct isa_inst *in)
 	return isa_fail(w, in, ISA_UNIMPLEMENTED, "%s", (const char *)(in->extra + 1));
 }
 
+const char *isa_refused(const struct isa_inst *in)
+{
+	return in->fn == run_refused ? (const char *)(in->extra + 1) : NULL;
+}
+
 static int run_approx(struct isa_wave *w, const struct isa_inst *in)
 {
 	w->t->approx[in->op]++;
@@ -65,6 +70,8 @@ static bool build_one(struct isa_build *b, const char *text)
 		return isa_build_smem(b);
 	case CLASS_MFMA:
 		return isa_build_matrix(b);
+	case CLASS_SCALE:
+		return isa_build_scale(b);
 	default:
 		return isa_build_vector(b);
 	}

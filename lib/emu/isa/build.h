@@ -45,6 +45,7 @@ bool isa_high_half(const struct isa_build *b, const struct isa_operand *o, char 
 /* The rest of an instruction, by the class of its row. False: refused. */
 bool isa_build_vector(struct isa_build *b);
 bool isa_build_matrix(struct isa_build *b);
+bool isa_build_scale(struct isa_build *b);
 bool isa_build_scalar(struct isa_build *b);
 bool isa_build_mem(struct isa_build *b);
 bool isa_build_smem(struct isa_build *b);

@@ -130,7 +130,7 @@ static bool modifier(struct isa_build *b, const char *name, const char *arg)
 		return b->in->m.to_lds = true;
 	if (!strcmp(name, "cbsz"))
 		return b->in->imm |= (n & 7), true;
-	if (!strcmp(name, "abid"))
+	if (!strcmp(name, "abid") || !strcmp(name, "index_key"))
 		return b->in->imm |= (n & 15) << 4, true;
 	if (!strcmp(name, "blgp"))
 		return b->in->imm |= (n & 7) << 8, true;

@@ -109,6 +109,8 @@ bool isa_vector_src(struct isa_build *b, unsigned k, const struct isa_operand *o
 
 	if (!o)
 		return isa_refuse(b, "too few operands");
+	if (type == 'W' && (o->kind != TOK_VGPR || o->neg || o->abs || o->half))
+		return isa_refuse(b, "operand that should be vector registers");
 	*m = (struct isa_mod){
 	    .type = type, .neg = o->neg, .abs = o->abs, .sext = o->sext, .sel = sel};
 	if (type == 'x') {
@@ -129,6 +131,8 @@ bool isa_vector_src(struct isa_build *b, unsigned k, const struct isa_operand *o
 		if (b->op->cls != CLASS_CROSS)
 			m->sel = SEL_WORD_1;
 	}
+	if (type == 'f' && b->neg_lo >> k & 1) /* among packed operands */
+		m->neg = !m->neg;
 	if (strchr("isqQPK", type) && (m->neg || m->abs))
 		return isa_refuse(b, "sign modifier on an integer");
 	if (o->half == 2 || isa_high_half(b, o, type))
@@ -141,8 +145,11 @@ bool isa_vector_src(struct isa_build *b, unsigned k, const struct isa_operand *o
 	else if (type ==
 		 'K') /* the result takes the low dword of source 0, the high one of source 1 */
 		changed |= k == 0 ? m->sel_hi : !m->sel_hi;
-	if (k == 0 && b->x.dpp.kind)
+	if (k == 0 && b->x.dpp.kind) {
+		if (o->kind != TOK_VGPR)
+			return isa_refuse(b, "dpp of no vector register");
 		changed = true;
+	}
 	switch (o->kind) {
 	case TOK_VGPR:
 		if (o->reg + (is_wide(type) ? 2 : 1) > ROW_VGPRS + ROW_AGPRS)

@@ -36,6 +36,16 @@ bool isa_build_vector(struct isa_build *b)
 		if (b->op->spec[0] == 'h')
 			b->op_sel |= (in->raw[0] >> 14 & 1) << 31;
 	}
+	if (strstr(b->op->name, "_sr_") == b->op->name + 5) { /* v_cvt_sr: into one byte */
+		const u8 byte = x->mod[0].sel != SEL_DWORD ? x->mod[0].sel - (u32)SEL_BYTE_0
+							   : b->op_sel >> 2 & 3;
+
+		x->mod[0].sel = SEL_DWORD;
+		x->dst_sel = (u8)(SEL_BYTE_0 + byte);
+		x->dst_unused = 2;
+		b->op_sel = 0;
+		b->has_op_sel = false;
+	}
 	if (!strcmp(b->op->name, "v_fma_mixhi_f16")) /* like mixlo, into the upper half */
 		b->op_sel |= 1u << 31;
 	for (; *s != ':'; s++) {

@@ -148,15 +148,32 @@ enum isa_matrix_type {
 	MT_I8,
 	MT_U4,
 	MT_FP8,
-	MT_BF8
+	MT_BF8,
+	MT_FP6,
+	MT_BF6,
+	MT_FP4,
+	MT_F8F6F4 /* as cbsz and blgp say */
+};
+
+/* Scales of a matrix operand: a byte of each lane's register, or of what all lanes share. */
+struct isa_scale {
+	i32 row; /* negative: a scalar register or a constant */
+	u16 sreg;
+	u8 byte;
+	bool is_const;
+	u32 value;
 };
 
 struct isa_matrix {
 	u16 m, n, k, blocks;
-	u8 a, b, d;    /* enum isa_matrix_type */
-	u8 per_lane;   /* elements of A (and B) in one lane */
-	bool wmma;     /* RDNA layout */
-	bool repeated; /* RDNA3: each 16 lanes hold all of A and B */
+	u8 a, b, d;	 /* enum isa_matrix_type */
+	u8 per_a, per_b; /* elements of A and of B in one lane */
+	bool wmma;	 /* RDNA layout */
+	bool repeated;	 /* RDNA3: each 16 lanes hold all of A and B */
+	bool sparse;	 /* A has two of each four elements; src[2] tells which, C is D */
+	u8 index_at;	 /* first bit of what src[2] tells */
+	bool scaled;
+	struct isa_scale scale[2]; /* of A, of B */
 	u8 cbsz, abid, blgp;
 	u8 neg_a, neg_b, neg_c; /* bit 0: neg_lo, bit 1: neg_hi */
 	bool hi;		/* 16-bit results go to the upper halves */
@@ -164,6 +181,14 @@ struct isa_matrix {
 	bool fnuz; /* fp8 of gfx942 */
 	u32 c_bits[2];
 	bool clamp;
+};
+
+/* A conversion between floats and small floats with a scale (scale.c). */
+struct isa_scaling {
+	u8 from, to;	   /* letters: 'f' 'h' 'b' (bf16), or '0' + enum small */
+	u8 n;		   /* numbers converted */
+	bool two;	   /* half of them come from source 0, half from source 1, in turns */
+	u8 from_at, to_at; /* first bit */
 };
 
 /* Rarely needed parts of an instruction. */
@@ -185,7 +210,8 @@ struct isa_extra {
 	i32 dual_dst;
 	bool dual_hazard; /* the second reads what the first writes */
 	struct isa_matrix matrix;
-	u32 matrix_dwords; /* registers of its destination */
+	u32 matrix_dwords;	   /* registers of its destination */
+	struct isa_scaling scaled; /* conversions to and from small floats with a scale */
 };
 
 /* Memory instructions. */
@@ -277,6 +303,7 @@ enum isa_class {
 	CLASS_CROSS,
 	CLASS_SALU,
 	CLASS_MFMA,
+	CLASS_SCALE,
 	CLASS_MEM,
 	CLASS_SMEM
 };

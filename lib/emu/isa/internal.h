@@ -242,6 +242,8 @@ struct isa_text;
  * function that says so when run; or -ENOMEM.
  */
 int isa_build(struct isa_code *code, enum isa_arch arch, const char *text, struct isa_inst *in);
+/* What is not there of an instruction that could not be built: its name, or more; else NULL. */
+const char *isa_refused(const struct isa_inst *in);
 
 /* --- table.c -------------------------------------------------------------- */
 

@@ -84,10 +84,6 @@ FUNC(s_barrier_signal)
 	(void)w, (void)in;
 	return NEXT_INST;
 }
-FUNC(s_barrier_signal_isfirst)
-{
-	return isa_fail(w, in, ISA_UNIMPLEMENTED, "s_barrier_signal_isfirst");
-}
 FUNC(s_barrier_wait)
 {
 	w->in = in + 1;

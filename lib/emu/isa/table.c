@@ -158,6 +158,9 @@ static void add_valu(void)
 		n = 0;
 #include "lib/emu/isa/mfma.def"
 	}
+#undef X
+#define X(name, spec, archs) add(#name, spec, 0, archs, CLASS_SCALE, 0);
+#include "lib/emu/isa/scale.def"
 #undef U
 #undef S
 #undef F
@@ -384,6 +387,8 @@ isa_fn isa_op_fn(unsigned index)
 		return isa_fns_salu[r->index];
 	case CLASS_MFMA:
 		return isa_fns_matrix[variant][0];
+	case CLASS_SCALE:
+		return isa_scale_fn();
 	case CLASS_MEM:
 		return isa_fns_mem[variant][r->kind];
 	default:

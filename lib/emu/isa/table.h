@@ -13,7 +13,7 @@
  *	q 64-bit integer	      Q signed 64	d double
  *	P pair of 16-bit integers     p pair of halves	F pair of floats	K half of v_pk_mov
  *	x float or half (mix)	      m lane mask	u scalar 32	U scalar 64
- *	n immediate		      w wide vector registers (matrix operands)
+ *	n immediate		      w, W wide vector registers (of matrices, of conversions)
  * flags  F_* of internal.h
  * archs  generations that have the mnemonic under this name or an alias;
  *	  0 for rows that exist only inside (saturating forms)
@@ -46,5 +46,6 @@ extern const isa_fn *const isa_fns_int[3],
 						      *const isa_fns_cmp[3],
 							  *const isa_fns_cross[3];
 extern const isa_fn isa_fns_salu[];
+isa_fn isa_scale_fn(void);
 
 #endif

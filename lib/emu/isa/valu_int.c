@@ -1,7 +1,7 @@
 /* Lane functions of valu_int.def, for each x86 level. */
 #include <immintrin.h>
 
-#include "lib/emu/isa/fp8.h"
+#include "lib/emu/isa/small.h"
 #include "lib/emu/isa/numeric_more.h"
 #include "lib/emu/isa/table.h"
 

@@ -144,8 +144,8 @@ void isa_wave_init(struct isa_wave *w, const struct isa_kernel *k, const struct 
 	w->fnuz = isa_program_arch(l->prog) == ISA_GFX942;
 	w->state = WAVE_READY;
 	w->count = 0;
-	w->mode = k->rsrc1 >> 12 & 0xff;
-	w->mode |= k->gen == 12 ? MODE_DX10_CLAMP /* no IEEE bit there */
+	w->mode = (k->rsrc1 >> 12 & 0xff) | (k->rsrc1 >> 26 & 1) << 23; /* FP16_OVFL */
+	w->mode |= k->gen == 12 ? MODE_DX10_CLAMP			/* no IEEE bit there */
 				: (k->rsrc1 >> 21 & 1 ? MODE_DX10_CLAMP : 0) |
 				      (k->rsrc1 >> 23 & 1 ? MODE_IEEE : 0);
 	/* user registers in the order of the property bits */
