@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "formats/hrr/source.h"
+#include "lib/base/mask.h"
 #include "lib/hip/table.h"
 #include "lib/store/file.h"
 #include "lib/stream/select.h"
@@ -22,11 +23,13 @@ static struct {
 	int trouble;
 	int out; /* where tool_write goes */
 	const char *out_name;
+	int terminal; /* is that one? -1: not asked yet */
 	struct hrr_buf buf;
 	bool quiet, dying, progress_shown;
 	void (*undo)(void *self);
 	void *undo_self;
-} tool = {.trouble = TOOL_TROUBLE, .out = STDOUT_FILENO, .out_name = "standard output"};
+} tool = {
+    .trouble = TOOL_TROUBLE, .out = STDOUT_FILENO, .out_name = "standard output", .terminal = -1};
 
 /* What is wrong with somebody else's archive: it is read as far as it goes. */
 static void say_foreign(const char *operand, const char *text)
@@ -264,14 +267,17 @@ void tool_flush(void)
 
 void tool_write(const void *data, size_t len)
 {
-	if (len >= FLUSH_AT) {
+	if (tool.terminal < 0)
+		tool.terminal = isatty(tool.out) == 1;
+	if (len >= FLUSH_AT && !tool.terminal) {
 		tool_flush();
 		int rc = hrr_write_all(tool.out, data, len);
 		if (rc < 0)
 			write_failed(-rc);
 		return;
 	}
-	if (hrr_buf_add(&tool.buf, data, len) < 0)
+	if ((tool.terminal ? hrr_mask_lines(&tool.buf, data, len)
+			   : hrr_buf_add(&tool.buf, data, len)) < 0)
 		tool_no_memory();
 	if (tool.buf.len >= FLUSH_AT)
 		tool_flush();
@@ -302,6 +308,7 @@ void tool_print(const char *fmt, ...)
 void tool_output(int fd, const char *name)
 {
 	tool_flush();
+	tool.terminal = -1;
 	tool.out = fd < 0 ? STDOUT_FILENO : fd;
 	tool.out_name = fd < 0 ? "standard output" : name;
 }

@@ -69,7 +69,8 @@ uint64_t tool_address(const char *what, const char *text); /* 0x… hex digits *
 
 /* --- standard output, buffered: only data goes there --- */
 
-/* Dies on a failed write. */
+/* Dies on a failed write. What goes to a terminal is masked (hrr_mask) but for ends of lines and
+ * tabs. */
 void tool_write(const void *data, size_t len);
 void tool_print(const char *fmt, ...) HRR_PRINTF(1, 2);
 void tool_flush(void);

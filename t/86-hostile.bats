@@ -52,6 +52,45 @@ plain() {
 	plain hrr-cat --text "cut$ESC.jsonl"
 }
 
+# Characters that turn what follows around, end a line or are C1 controls, in UTF-8.
+turned() {
+	LC_ALL=C grep -q -e $'\xe2\x80[\x8e\x8f\xa8-\xae]' -e $'\xe2\x81[\xa6-\xa9]' -e $'\xd8\x9c' -e $'\xc2[\x80-\x9f]' "$@"
+}
+straight() {
+	run_sep "$@"
+	! turned "$T/.out" "$T/.err" || saw "the direction of text changes: $*"
+}
+
+@test "what turns text around is masked: in text always, in lines and tables on a terminal" {
+	need_emu
+	need_cmd script
+	need_terminal
+	local odd=$'\u202e\u2066\u2069\u200e\u200f\u061c\u2028\u009b2J' e
+	bad="ev${odd}il.hrr"
+	cp -r "$ROOT/t/data/fuzz/play/symbols.hrr" "$bad"
+	e=$(echo "$bad"/pid-*/events.jsonl)
+	sed -i "s/_Z5applyi/_Z5${odd}apply/g; s/\"table\"/\"ta${odd}ble\"/g; s/\"library\":\"[^\"]*\"/\"library\":\"${odd}\"/; s/\"command\":\[\"/\"command\":[\"${odd}/; s/\"api\":\"hipFree\"/\"api\":\"hip${odd}Free\"/" "$e"
+	hrr-regions add --kind segment --base 0x7f0000000000 --size 4096 --tag "${odd}tag" -a "$bad"
+	straight hrr-cat --info "$bad"
+	out_has '_Z5\xe2\x80\xae\xe2\x81\xa6'
+	straight hrr-cat --text "$bad"
+	out_has '\xd8\x9c\xe2\x80\xa8\xc2\x9b2Japply'
+	straight hrr-regions ls "$bad"
+	straight hrr-regions explain 0x7f0000000008 "$bad"
+	straight hrr-regions lint "$bad"
+	straight hrr-regions map --svg "$bad"
+	straight hrr-diff "$bad" "$ROOT/t/data/fuzz/play/symbols.hrr"
+	straight hrr-play -k -d emu "$bad"
+	straight hrr-capture -o "$bad" -- true
+	run_sep hrr-cat "$bad"
+	turned "$T/.out" || saw 'a pipe gets the bytes as they are'
+	for e in '' --csv --timeline; do
+		straight script -qec "hrr-cat $e ev*il.hrr" /dev/null
+		out_has '\xe2\x80\xae'
+	done
+	straight script -qec "hrr-diff -j ev*il.hrr '$ROOT/t/data/fuzz/play/symbols.hrr'" /dev/null
+}
+
 @test "no id names a file outside, and links in a store are not followed" {
 	need_emu
 	cp -r "$ROOT/t/data/fuzz/play/symbols.hrr" a.hrr

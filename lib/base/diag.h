@@ -32,10 +32,10 @@ int hrr_diag_set(struct hrr_diag *diag, int err, const char *fmt, ...) HRR_PRINT
 /* Sets operand and line (a copy, cut to fit). */
 void hrr_diag_at(struct hrr_diag *diag, const char *operand, uint64_t line);
 /*
- * Copies src (len bytes) to dst (size > 0) with control characters, DEL and
- * invalid UTF-8 written as \xNN, cut to fit, always ended by NUL. Returns the
- * length written. Whatever comes from an archive goes through here before a
- * terminal sees it.
+ * Copies src (len bytes) to dst (size > 0) with control characters (C1 too), DEL, characters that
+ * turn the direction of text or end a line, and invalid UTF-8 written as \xNN, cut to fit, always
+ * ended by NUL. Returns the length written. Whatever comes from an archive goes through here before
+ * a terminal sees it.
  */
 size_t hrr_mask(char *dst, size_t size, const char *src, size_t len);
 

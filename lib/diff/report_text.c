@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lib/base/mask.h"
 #include "lib/diff/report_private.h"
 
 static int place(struct hrr_report *r, const struct hrr_diff_event *e)
@@ -28,10 +29,13 @@ static int place(struct hrr_report *r, const struct hrr_diff_event *e)
 
 static int line(struct hrr_report *r, char mark, int side, const struct hrr_diff_call *c)
 {
+	size_t before = r->buf.len;
 	int rc = hrr_buf_addc(&r->buf, mark);
 
 	if (rc == 0)
 		rc = hrr_diff_put_call(r->diff, side, c, &r->buf);
+	if (rc == 0) /* its texts are the archive's */
+		rc = hrr_mask_from(&r->buf, before);
 	return rc == 0 ? hrr_buf_addc(&r->buf, '\n') : rc;
 }
 
@@ -76,9 +80,10 @@ static int member(struct hrr_report *r, const struct hrr_report_member *x)
 	const struct hrr_fact *f = m->in_a ? &m->a : &m->b;
 	struct hrr_buf *b = &r->buf;
 	char path[160];
+	size_t before = b->len;
 	int rc;
 
-	snprintf(path, sizeof path, "%.*s", (int)f->path_len, f->path);
+	hrr_mask(path, sizeof path, f->path, f->path_len);
 	if (x->loaded)
 		return hrr_report_put_bytes(r, path, x->blob[0].data, x->blob[0].len,
 					    x->blob[1].data, x->blob[1].len);
@@ -89,6 +94,8 @@ static int member(struct hrr_report *r, const struct hrr_report_member *x)
 		rc = hrr_buf_adds(b, " | ");
 	if (rc == 0)
 		rc = m->in_b ? hrr_diff_put_value(r->diff, 1, &m->b, b) : hrr_buf_adds(b, "(none)");
+	if (rc == 0)
+		rc = hrr_mask_from(b, before);
 	if (rc == 0 && f->kind == HRR_FACT_HEX)
 		rc = argument(r, m);
 	return rc == 0 ? hrr_buf_addc(b, '\n') : rc;
@@ -100,7 +107,7 @@ int hrr_report_text(struct hrr_report *r, const struct hrr_diff_event *e,
 	int rc = 0;
 
 	if (r->differ == 1 && !r->opt.list) {
-		char a[4096], b[4096]; /* a name may hold anything */
+		char a[4096], b[4096]; /* a name may hold anything, ends of lines too */
 		hrr_mask(a, sizeof a, r->name[0], strlen(r->name[0]));
 		hrr_mask(b, sizeof b, r->name[1], strlen(r->name[1]));
 		rc = hrr_buf_addf(&r->buf, "--- %s\n+++ %s\n", a, b);

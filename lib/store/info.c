@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "lib/base/counts.h"
+#include "lib/base/mask.h"
 #include "lib/stream/select.h"
 
 enum { WAYS = 5 };
@@ -152,14 +153,6 @@ int hrr_info_record(struct hrr_info *x, const struct hrr_record *rec)
 
 /* --- text --- */
 
-static int put_masked(struct hrr_buf *b, const char *s, size_t len)
-{
-	if (len > SIZE_MAX / 8 || hrr_buf_reserve(b, 4 * len + 8) < 0)
-		return -ENOMEM;
-	b->len += hrr_mask(b->data + b->len, 4 * len + 8, s, len);
-	return 0;
-}
-
 static int put_node(struct hrr_buf *b, const struct hrr_json *j, int node)
 {
 	struct hrr_buf text = {0};
@@ -168,11 +161,11 @@ static int put_node(struct hrr_buf *b, const struct hrr_json *j, int node)
 	if (node < 0)
 		return hrr_buf_addc(b, '?');
 	if (hrr_json_str(j, node, &text) == 0)
-		bad = put_masked(b, text.data, text.len);
+		bad = hrr_mask_add(b, text.data, text.len);
 	else if (text.failed)
 		bad = -ENOMEM;
 	else
-		bad = put_masked(b, j->text + j->nodes[node].off, j->nodes[node].len);
+		bad = hrr_mask_add(b, j->text + j->nodes[node].off, j->nodes[node].len);
 	hrr_buf_release(&text);
 	return bad;
 }
@@ -294,9 +287,9 @@ static int put_counts(struct hrr_counts *c, const char *title,
 		bad |= hrr_buf_addf(b, "  %9llu ", (unsigned long long)c->slots[i].n);
 		if (demangle != NULL &&
 		    demangle(self, c->slots[i].name, c->slots[i].len, &name) == 0)
-			bad |= put_masked(b, name.data, name.len);
+			bad |= hrr_mask_add(b, name.data, name.len);
 		else
-			bad |= put_masked(b, c->slots[i].name, c->slots[i].len);
+			bad |= hrr_mask_add(b, c->slots[i].name, c->slots[i].len);
 		bad |= hrr_buf_addc(b, '\n');
 		hrr_buf_release(&name);
 	}
@@ -311,7 +304,7 @@ int hrr_info_text(struct hrr_info *x, const struct hrr_source *src, const char *
 	int bad = 0;
 
 	hrr_source_state(src, &st);
-	bad |= put_masked(b, operand, strlen(operand));
+	bad |= hrr_mask_add(b, operand, strlen(operand));
 	bad |= hrr_buf_addf(b, ": %s\n", hrr_source_word(&st));
 	if (st.lost > 0)
 		bad |= hrr_buf_addf(b, "  lost      %llu records\n", (unsigned long long)st.lost);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/base/idmap.h"
+#include "lib/base/mask.h"
 #include "lib/store/verify_private.h"
 
 struct hrr_verify {
@@ -125,14 +126,6 @@ static int look(struct hrr_verify *v, struct hrr_source *src, uint32_t p, const 
 	return hrr_idmap_add(&v->seen, id, *ret_state) < 0 ? no_memory(diag) : 0;
 }
 
-static int put_masked(struct hrr_buf *b, const char *s, size_t len)
-{
-	if (len > SIZE_MAX / 8 || hrr_buf_reserve(b, 4 * len + 8) < 0)
-		return -ENOMEM;
-	b->len += hrr_mask(b->data + b->len, 4 * len + 8, s, len);
-	return 0;
-}
-
 /* What breaks: the record, and as what it names the blob. */
 static int put_use(struct hrr_buf *b, const struct hrr_record *rec, int node)
 {
@@ -151,10 +144,10 @@ static int put_use(struct hrr_buf *b, const struct hrr_record *rec, int node)
 		kernel = hrr_json_raw(j, hrr_json_get(j, of, "name"), &len);
 		bad |= hrr_buf_addf(b, "%s %llu ", kernel != NULL ? "launch" : "call",
 				    (unsigned long long)rec->seq);
-		bad |= put_masked(b, rec->api, rec->api_len);
+		bad |= hrr_mask_add(b, rec->api, rec->api_len);
 		if (kernel != NULL) {
 			bad |= hrr_buf_addc(b, ' ');
-			bad |= put_masked(b, kernel, len);
+			bad |= hrr_mask_add(b, kernel, len);
 		}
 		break;
 	case HRR_REC_OUTPUT:
@@ -170,7 +163,7 @@ static int put_use(struct hrr_buf *b, const struct hrr_record *rec, int node)
 	}
 	if (j->nodes[node - 1].key) {
 		bad |= hrr_buf_addc(b, ' ');
-		bad |= put_masked(b, j->text + j->nodes[node - 1].off, j->nodes[node - 1].len);
+		bad |= hrr_mask_add(b, j->text + j->nodes[node - 1].off, j->nodes[node - 1].len);
 	}
 	return bad;
 }
@@ -230,7 +223,7 @@ static int foreign_orphan(void *self, const char *name)
 
 	o->v->sum.orphaned++;
 	int bad = hrr_buf_adds(o->b, "blob ");
-	bad |= put_masked(o->b, name, strlen(name));
+	bad |= hrr_mask_add(o->b, name, strlen(name));
 	bad |= hrr_buf_adds(o->b, " is orphaned: nothing names it\n");
 	return bad ? -ENOMEM : 0;
 }

@@ -100,6 +100,7 @@ static bool keep(struct hrr_shapes *s, struct hrr_shape *x, const char *tail, si
 	memcpy(x->tail, tail, len);
 	x->tail_len = (uint32_t)len;
 	for (uint32_t c = 0; c < n_changed; c++) {
+		x->stale |= changed[c].by != 0;
 		uint32_t end = c + 1 < n_changed ? changed[c + 1].part : x->n_parts - 1;
 		for (uint32_t k = changed[c].part + 1; k <= end; k++)
 			x->at[k] += changed[c].by;
@@ -286,27 +287,46 @@ static inline void copy_moved(struct hrr_json_node *to, const struct hrr_json_no
 #endif
 }
 
+/* The nodes of the last tail: what begins in one part lies farther on by one distance. */
+static void refresh(struct hrr_shape *x)
+{
+	uint32_t n = x->parts[x->n_head - 1].end;
+
+	for (uint32_t k = x->n_head; k < x->n_parts; k++) {
+		uint32_t by = x->at[k] - x->parts[k].at;
+		for (; n < x->parts[k].end; n++)
+			copy_moved(&x->now[n], &x->nodes[n], by);
+		if (x->parts[k].hole != HRR_HOLE_NONE)
+			x->now[n - 1].len = x->at[k + 1] - x->at[k] - x->parts[k].len;
+	}
+	for (uint32_t k = 0; k < x->n_containers; k++) {
+		const struct hrr_shape_container *c = &x->containers[k];
+		uint32_t by = x->at[c->part] - x->parts[c->part].at;
+		if (c->node > 0) /* the whole line's begins in the head */
+			x->now[c->node].len = c->end + by - x->now[c->node].off;
+	}
+	x->stale = false;
+}
+
 int hrr_shapes_members(struct hrr_shapes *s, struct hrr_record *rec)
 {
-	const struct hrr_shape *x = s->last;
+	struct hrr_shape *x = s->last;
 	struct hrr_json *j = &rec->json;
 	int rc = hrr_json_room(j, x->n_nodes);
 	uint32_t n = 0;
 
 	if (rc < 0)
 		return rc;
-	for (uint32_t k = 0; k < x->n_parts; k++) {
-		/* What begins in one part is moved by one distance. */
-		uint32_t by = moved(s, k);
+	if (x->stale)
+		refresh(x);
+	for (uint32_t k = 0; k < x->n_head; k++) {
 		for (; n < x->parts[k].end; n++)
-			copy_moved(&j->nodes[n], &x->nodes[n], by);
-		if (x->parts[k].hole != HRR_HOLE_NONE)
-			j->nodes[n - 1].len = hole_len(s, k);
+			copy_moved(&j->nodes[n], &x->nodes[n], moved(s, k));
+		j->nodes[n - 1].len = hole_len(s, k);
 	}
-	for (uint32_t k = 0; k < x->n_containers; k++) {
-		const struct hrr_shape_container *c = &x->containers[k];
-		j->nodes[c->node].len = c->end + moved(s, c->part) - j->nodes[c->node].off;
-	}
+	for (; n < x->n_nodes; n++)
+		copy_moved(&j->nodes[n], &x->now[n], s->from);
+	j->nodes[0].len = (uint32_t)rec->len;
 	j->text = rec->line;
 	j->len = rec->len;
 	j->n = n;

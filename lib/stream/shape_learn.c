@@ -19,6 +19,7 @@ static void shape_free(struct hrr_shape *x)
 	free(x->line);
 	free(x->tail);
 	free(x->at);
+	free(x->now);
 	free(x->addresses);
 	free(x);
 }
@@ -142,6 +143,8 @@ static struct hrr_shape *finish(const struct draft *d, const struct hrr_record *
 	x->tail_cap = (uint32_t)rec->len;
 	x->tail = malloc(x->tail_cap);
 	x->at = calloc(d->n, sizeof *x->at);
+	x->now = calloc(j->n, sizeof *x->now);
+	x->stale = true;
 	/* A string that fits has no escapes, whatever the one learned had. */
 	for (uint32_t i = 0; x->nodes != NULL && i < j->n; i++)
 		x->nodes[i].escaped = x->nodes[i].escaped && x->nodes[i].key;
@@ -153,9 +156,10 @@ static struct hrr_shape *finish(const struct draft *d, const struct hrr_record *
 	x->host = rec->host;
 	x->symbol = rec->symbol;
 	*ret_memory = sizeof *x + d->n * (sizeof *x->parts + sizeof *x->at) + d->containers.len +
-		      d->addresses.len + j->n * (sizeof *x->nodes + 1) + rec->len + x->tail_cap;
+		      d->addresses.len + j->n * (2 * sizeof *x->nodes + 1) + rec->len + x->tail_cap;
 	if (x->parts == NULL || x->addresses == NULL || x->containers == NULL || x->nodes == NULL ||
-	    x->part_of == NULL || x->line == NULL || x->tail == NULL || x->at == NULL) {
+	    x->part_of == NULL || x->line == NULL || x->tail == NULL || x->at == NULL ||
+	    x->now == NULL) {
 		shape_free(x);
 		return NULL;
 	}

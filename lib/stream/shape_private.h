@@ -38,6 +38,8 @@ struct hrr_shape {
 	/* The tail of the line that fitted last, and by part where it begins there. */
 	char *tail;
 	uint32_t *at;
+	struct hrr_json_node *now; /* nodes of that tail, by their place in it, unless stale */
+	bool stale;
 	uint32_t tail_len, tail_cap;
 	struct hrr_shape *next; /* that fitted behind this one: likely to do so again */
 	uint32_t n_parts, n_head, n_containers, n_nodes;

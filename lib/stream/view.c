@@ -23,6 +23,7 @@ void hrr_view_free(struct hrr_view *v)
 	if (v == NULL)
 		return;
 	hrr_buf_release(&v->name);
+	hrr_buf_release(&v->text);
 	hrr_buf_release(&v->t0s);
 	hrr_buf_release(&v->tracks);
 	hrr_buf_release(&v->pids);
@@ -50,16 +51,20 @@ int hrr_view_end(struct hrr_view *v, struct hrr_buf *b)
 bool hrr_view_kernel(struct hrr_view *v, const struct hrr_record *rec, int kernel)
 {
 	const struct hrr_json *j = &rec->json;
-	struct hrr_buf raw = {0};
+	int node = hrr_json_get(j, kernel, "name");
+	size_t len;
+	const char *name = hrr_json_raw(j, node, &len);
 
-	v->name.len = 0;
-	if (hrr_json_str(j, hrr_json_get(j, kernel, "name"), &raw) < 0)
-		return false;
-	if (v->opt.demangle == NULL ||
-	    v->opt.demangle(v->opt.self, raw.data, raw.len, &v->name) < 0) {
-		v->name.len = 0;
-		(void)hrr_buf_add(&v->name, raw.data, raw.len);
+	v->name.len = v->text.len = 0;
+	if (name == NULL) {
+		if (node < 0 || hrr_json_str(j, node, &v->text) < 0)
+			return false;
+		name = v->text.data;
+		len = v->text.len;
 	}
-	hrr_buf_release(&raw);
+	if (v->opt.demangle == NULL || v->opt.demangle(v->opt.self, name, len, &v->name) < 0) {
+		v->name.len = 0;
+		(void)hrr_buf_add(&v->name, name, len);
+	}
 	return true;
 }

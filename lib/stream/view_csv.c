@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/base/mask.h"
 #include "lib/stream/select.h"
 #include "lib/stream/view_private.h"
 
@@ -31,9 +32,9 @@ static int text_field(const struct hrr_view *v, struct hrr_buf *b, const char *s
 
 	if (!v->opt.mask)
 		return field(b, s, len);
-	int bad = len > SIZE_MAX / 8 ? -ENOMEM : hrr_buf_reserve(&text, 4 * len + 8);
+	int bad = hrr_mask_add(&text, s, len);
 	if (bad == 0)
-		bad = field(b, text.data, hrr_mask(text.data, 4 * len + 8, s, len));
+		bad = field(b, text.data, text.len);
 	hrr_buf_release(&text);
 	return bad;
 }

@@ -8,6 +8,7 @@ struct hrr_view {
 	struct hrr_view_options opt;
 	bool begun;
 	struct hrr_buf name;   /* scratch: a kernel's name */
+	struct hrr_buf text;   /* scratch: a string without its escapes */
 	struct hrr_buf t0s;    /* timeline: uint64_t by p */
 	struct hrr_buf tracks; /* timeline: struct track, HIP streams met */
 	struct hrr_buf pids;   /* timeline: uint64_t by p */

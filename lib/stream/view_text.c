@@ -1,146 +1,200 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/base/digits.h"
+#include "lib/base/mask.h"
 #include "lib/stream/view_private.h"
 
-/* Bytes of the stream as a terminal may see them. */
-static int put_masked(struct hrr_buf *b, const char *s, size_t len)
+/*
+ * A line for people. Room for all of it is made first (make_room), so that what puts a piece only
+ * moves the end: every event of a stream goes through here.
+ */
+#define CONSTANTS 512 /* bytes of a line that do not come from the record, and numbers */
+
+struct line {
+	struct hrr_view *v;
+	const struct hrr_record *rec;
+	struct hrr_buf *b;
+	char *end;   /* of what was put into b */
+	bool failed; /* no memory */
+};
+
+/* For a line, each byte of which may become \xNN, and for more that is not in the record. */
+static int make_room(struct line *l, size_t more)
 {
-	/* Each byte may become \xNN. */
-	if (len > SIZE_MAX / 8 || hrr_buf_reserve(b, 4 * len + 8) < 0)
+	const struct hrr_record *rec = l->rec;
+	size_t len = rec->json.len > rec->len ? rec->json.len : rec->len;
+
+	if (l->end != NULL)
+		l->b->len = (size_t)(l->end - l->b->data);
+	if (more > SIZE_MAX / 16 ||
+	    hrr_buf_reserve(l->b, HRR_MASK_ROOM(len) + HRR_MASK_ROOM(more) + CONSTANTS) < 0) {
+		l->failed = true;
 		return -ENOMEM;
-	b->len += hrr_mask(b->data + b->len, 4 * len + 8, s, len);
+	}
+	l->end = l->b->data + l->b->len;
 	return 0;
 }
 
-/* A value: strings without their quotes, everything else as JSON has it. */
-static int put_value(struct hrr_buf *b, const struct hrr_json *j, int node)
-{
-	struct hrr_buf text = {0};
-	int rc;
+#define PUT(l, text) \
+	(memcpy((l)->end, text, sizeof(text) - 1), (void)((l)->end += sizeof(text) - 1))
 
-	if (j->nodes[node].type == HRR_JSON_STRING) {
-		rc = hrr_json_str(j, node, &text);
-		if (rc == 0)
-			rc = put_masked(b, text.data, text.len);
-		hrr_buf_release(&text);
-		return rc;
+static void put_number(struct line *l, uint64_t n)
+{
+	l->end += hrr_dec_put(l->end, n);
+}
+
+/* Bytes of the stream as a terminal may see them. */
+static void put_masked(struct line *l, const char *s, size_t len)
+{
+	l->end = hrr_mask_put(l->end, s, len);
+}
+
+/* A value: strings without their quotes, everything else as JSON has it. */
+static void put_value(struct line *l, int node)
+{
+	const struct hrr_json *j = &l->rec->json;
+	const struct hrr_json_node *n = &j->nodes[node];
+	struct hrr_buf *text = &l->v->text;
+
+	if (!n->escaped || n->type != HRR_JSON_STRING) {
+		put_masked(l, j->text + n->off, n->len);
+		return;
 	}
-	return put_masked(b, j->text + j->nodes[node].off, j->nodes[node].len);
+	text->len = 0;
+	if (hrr_json_str(j, node, text) < 0)
+		l->failed = true;
+	else
+		put_masked(l, text->data, text->len);
 }
 
 /* "key=value" for the members of an object. */
-static int put_members(struct hrr_buf *b, const struct hrr_json *j, int object, const char *between)
+static void put_members(struct line *l, int object)
 {
-	int bad = 0;
+	const struct hrr_json *j = &l->rec->json;
 
 	for (int i = hrr_json_first(j, object); i >= 0; i = hrr_json_next(j, object, i)) {
 		if (i != object + 1)
-			bad |= hrr_buf_adds(b, between);
-		bad |= put_masked(b, j->text + j->nodes[i].off, j->nodes[i].len);
-		bad |= hrr_buf_addc(b, '=');
-		bad |= put_value(b, j, i + 1);
+			PUT(l, ", ");
+		put_masked(l, j->text + j->nodes[i].off, j->nodes[i].len);
+		PUT(l, "=");
+		put_value(l, i + 1);
 	}
-	return bad;
 }
 
 /* ns as milliseconds. */
-static int put_ms(struct hrr_buf *b, uint64_t ns)
+static void put_ms(struct line *l, uint64_t ns)
 {
-	return hrr_buf_addf(b, "%llu.%06llu ms", (unsigned long long)(ns / 1000000),
-			    (unsigned long long)(ns % 1000000));
+	put_number(l, ns / 1000000);
+	char *from = l->end;
+	put_number(l, 1000000 + ns % 1000000);
+	*from = '.'; /* the 1 that kept the zeros */
+	PUT(l, " ms");
 }
 
-static int put_kernel(struct hrr_view *v, const struct hrr_record *rec, int kernel,
-		      struct hrr_buf *b)
+static void put_kernel(struct line *l, int kernel)
 {
-	const struct hrr_json *j = &rec->json;
-	int bad = hrr_buf_adds(b, "  ");
+	const struct hrr_json *j = &l->rec->json;
+	int node;
 
-	if (hrr_view_kernel(v, rec, kernel))
-		bad |= put_masked(b, v->name.data, v->name.len);
-	static const char *const keys[] = {"grid", "block", "lds"};
-	for (int k = 0; k < 3; k++) {
-		int node = hrr_json_get(j, kernel, keys[k]);
-		if (node < 0)
-			continue;
-		bad |= hrr_buf_addf(b, " %s=", keys[k]);
-		bad |= put_value(b, j, node);
+	PUT(l, "  ");
+	if (hrr_view_kernel(l->v, l->rec, kernel) && make_room(l, l->v->name.len) == 0)
+		put_masked(l, l->v->name.data, l->v->name.len);
+	if ((node = hrr_json_get(j, kernel, "grid")) >= 0) {
+		PUT(l, " grid=");
+		put_value(l, node);
 	}
-	return bad;
+	if ((node = hrr_json_get(j, kernel, "block")) >= 0) {
+		PUT(l, " block=");
+		put_value(l, node);
+	}
+	if ((node = hrr_json_get(j, kernel, "lds")) >= 0) {
+		PUT(l, " lds=");
+		put_value(l, node);
+	}
 }
 
-static int call(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf *b)
+static void call(struct line *l)
 {
-	const struct hrr_json *j = &rec->json;
-	int bad = hrr_buf_addf(b, "%llu ", (unsigned long long)rec->seq);
+	const struct hrr_record *rec = l->rec;
 
-	bad |= put_ms(b, rec->t);
-	bad |= hrr_buf_addf(b, " +%llu ns tid %llu  ", (unsigned long long)rec->dur,
-			    (unsigned long long)rec->tid);
-	bad |= put_masked(b, rec->api, rec->api_len);
-	bad |= hrr_buf_addc(b, '(');
-	bad |= put_members(b, j, rec->args, ", ");
-	bad |= hrr_buf_addc(b, ')');
+	put_number(l, rec->seq);
+	PUT(l, " ");
+	put_ms(l, rec->t);
+	PUT(l, " +");
+	put_number(l, rec->dur);
+	PUT(l, " ns tid ");
+	put_number(l, rec->tid);
+	PUT(l, "  ");
+	put_masked(l, rec->api, rec->api_len);
+	PUT(l, "(");
+	put_members(l, rec->args);
+	PUT(l, ")");
 	if (rec->ret >= 0) {
-		bad |= hrr_buf_adds(b, " = ");
-		bad |= put_value(b, j, rec->ret);
+		PUT(l, " = ");
+		put_value(l, rec->ret);
 	}
 	if (rec->dir >= 0) {
-		bad |= hrr_buf_adds(b, " ");
-		bad |= put_value(b, j, rec->dir);
+		PUT(l, " ");
+		put_value(l, rec->dir);
 	}
-	for (int k = -1; (k = hrr_kernel_next(j, rec->kernel, k)) >= 0;)
-		bad |= put_kernel(v, rec, k, b);
-	return bad;
+	for (int k = -1; (k = hrr_kernel_next(&rec->json, rec->kernel, k)) >= 0;)
+		put_kernel(l, k);
 }
 
-static int output(const struct hrr_record *rec, struct hrr_buf *b)
+static void output(struct line *l)
 {
-	const struct hrr_json *j = &rec->json;
-	int blob = hrr_json_get(j, 0, "blob"), node = hrr_json_get(j, 0, "node"),
-	    unknown = hrr_json_get(j, 0, "unknown");
-	int bad = hrr_buf_addf(b, "  output of %llu", (unsigned long long)rec->seq);
+	const struct hrr_json *j = &l->rec->json;
+	int blob = hrr_json_get(j, 0, "blob"), node = hrr_json_get(j, 0, "node");
 
+	PUT(l, "  output of ");
+	put_number(l, l->rec->seq);
 	if (node >= 0) {
-		bad |= hrr_buf_adds(b, " node ");
-		bad |= put_value(b, j, node);
+		PUT(l, " node ");
+		put_value(l, node);
 	}
-	bad |= hrr_buf_adds(b, ": ");
-	bad |= put_value(b, j, hrr_json_get(j, 0, "size"));
-	bad |= hrr_buf_adds(b, " bytes to ");
-	bad |= put_value(b, j, hrr_json_get(j, 0, "addr"));
-	bad |= hrr_buf_adds(b, blob >= 0 ? ", " : ", unknown: ");
-	bad |= put_value(b, j, blob >= 0 ? blob : unknown);
-	return bad;
+	PUT(l, ": ");
+	put_value(l, hrr_json_get(j, 0, "size"));
+	PUT(l, " bytes to ");
+	put_value(l, hrr_json_get(j, 0, "addr"));
+	if (blob >= 0)
+		PUT(l, ", ");
+	else
+		PUT(l, ", unknown: ");
+	put_value(l, blob >= 0 ? blob : hrr_json_get(j, 0, "unknown"));
 }
 
 int hrr_view_text(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf *b)
 {
-	const struct hrr_json *j = &rec->json;
-	int bad = 0;
+	struct line l = {.v = v, .rec = rec, .b = b, .end = b->data + b->len};
 
-	if (hrr_json_get(j, 0, "p") >= 0)
-		bad |= hrr_buf_addf(b, "[%u] ", rec->p);
+	if (make_room(&l, 0) < 0)
+		return -ENOMEM;
+	if (hrr_json_get(&rec->json, 0, "p") >= 0) {
+		PUT(&l, "[");
+		put_number(&l, rec->p);
+		PUT(&l, "] ");
+	}
 	switch (rec->kind) {
 	case HRR_REC_CALL:
-		bad |= call(v, rec, b);
+		call(&l);
 		break;
 	case HRR_REC_OUTPUT:
-		bad |= output(rec, b);
+		output(&l);
 		break;
 	case HRR_REC_HEADER:
-		bad |= hrr_buf_adds(b, "header: ");
-		bad |= put_members(b, j, 0, ", ");
+		PUT(&l, "header: ");
+		put_members(&l, 0);
 		break;
 	case HRR_REC_REGION:
 	case HRR_REC_RUNTIME:
 	case HRR_REC_END:
 	case HRR_REC_OTHER:
-		bad |= hrr_buf_adds(b, "  ");
-		bad |= put_members(b, j, 0, ", ");
+		PUT(&l, "  ");
+		put_members(&l, 0);
 		break;
 	}
-	bad |= hrr_buf_addc(b, '\n');
-	return bad ? -ENOMEM : 0;
+	PUT(&l, "\n");
+	b->len = (size_t)(l.end - b->data);
+	return l.failed ? -ENOMEM : 0;
 }
