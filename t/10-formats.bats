@@ -168,7 +168,7 @@ filters() {
 }
 
 @test "formats: a reader that goes away ends a filter by SIGPIPE, silently" {
-	for i in $(seq 20000); do cat small/pid-4250/events.jsonl; done | grep seq >calls
+	grep seq small/pid-4250/events.jsonl | awk '{ for (i = 0; i < 20000; i++) print }' >calls
 	{ head -n 1 $S; cat calls; } >long
 	run_sep bash -c 'hrr-cat long | head -n 1 >/dev/null; echo "${PIPESTATUS[0]}"'
 	out_is 141
