@@ -531,6 +531,48 @@ window_is_whole() {
 	[ "$(jq -r .state a.hrr/manifest.json)" = cut ]
 }
 
+@test "capture: --window and --max-bytes: what stays counts, and a limit that bites leaves whole lines" {
+	need_prog hrr-cat
+	hrr-capture --window 0.2 --max-bytes 40M -o a.hrr -- "$STUB/calls" rolling stop 10000 2>err &
+	local c=$!
+	# More than the limit has been written by then.
+	until [ "$(events a.hrr 2>/dev/null | tail -1 | jq '.seq // .output // 0')" -gt 1200 ]; do sleep 0.1; done
+	touch stop
+	wait $c
+	window_is_whole a.hrr filtered
+	rm stop
+	(sleep 3; touch stop) &
+	run_sep hrr-capture --window 0.2 --max-bytes 1M -o c.hrr -- "$STUB/calls" rolling stop 1000
+	status_is 0
+	err_has "--max-bytes is reached"
+	[ "$(events c.hrr | tail -1 | jq -r .end)" = cut ]
+	[ "$(events c.hrr | jq -c 'select(.seq==1 or .seq==2).api' | tr '\n' ' ')" = '"hipMalloc" "hipMemcpy" ' ]
+	run_sep hrr-cat --verify c.hrr
+	out_has " 0 missing, 0 damaged, 0 orphaned, 0 records broken"
+}
+
+@test "capture: --window: a program and its child, each with its own part" {
+	need_prog hrr-cat
+	hrr-capture -q --window 0.2 -o a.hrr -- "$STUB/calls" rolling stop 2000 fork &
+	local c=$! s
+	until [ "$(find a.hrr -name events.jsonl | wc -l)" -eq 2 ] &&
+		[ "$(grep -l '^{"seq":[0-9]\{4,\},' a.hrr/pid-*/events.jsonl | wc -l)" -eq 2 ] &&
+		! grep -q '^{"seq":20,' a.hrr/pid-*/events.jsonl; do
+		sleep 0.1
+	done
+	touch stop
+	wait $c
+	run_sep hrr-cat --verify a.hrr
+	out_has " 0 missing, 0 damaged, 0 orphaned, 0 records broken"
+	for s in a.hrr/pid-*/events.jsonl; do
+		[ "$(tail -2 "$s" | jq -c '.api // .size // .end' | tr '\n' ' ')" = '200000 "filtered" ' ]
+		[ "$(tail -1 "$s" | jq .calls)" -eq "$(grep -c '^{"seq":' "$s")" ]
+		# What lives since the beginning.
+		[ "$(jq -c 'select(.seq and .dir=="h2d").seq' "$s" | head -1)" -le 4 ]
+	done
+	[ -z "$(find a.hrr -name '*.cut')" ]
+}
+
 @test "capture: --window with what it cannot go with is misuse" {
 	local how
 	for how in "0:not a number of seconds" "x:not a number of seconds" "1 -o -:needs an archive" \

@@ -30,12 +30,12 @@
 #define LEAST_BYTES ((uint64_t)1 << 20) /* not for less than this, and half of what stayed */
 
 struct result { /* of one process, by the child */
-	uint64_t size, calls, outputs;
+	uint64_t size, calls, outputs, regions;
 	bool done;
 };
 
 struct at_fork {
-	uint64_t written, calls, outputs;
+	uint64_t written, calls, outputs, regions;
 	bool closed;
 };
 
@@ -87,13 +87,14 @@ static int cut_process(struct cut *cut, const struct process *p, struct result *
 	stream_path(p, path, sizeof path);
 	temp_path(p, temp, sizeof temp);
 	unlink(temp);
-	uint64_t calls = cut->calls, outputs = cut->outputs;
+	uint64_t calls = cut->calls, outputs = cut->outputs, regions = cut->regions;
 	if (rc == 0)
 		rc = cut_stream(cut, path, p->written, temp);
 	if (rc == 0 && stat(temp, &st) == 0)
 		*ret = (struct result){.size = (uint64_t)st.st_size,
 				       .calls = cut->calls - calls,
 				       .outputs = cut->outputs - outputs,
+				       .regions = cut->regions - regions,
 				       .done = true};
 	hrr_seqs_free(cut->self);
 	return rc;
@@ -191,7 +192,8 @@ static void begin(struct hrr_collect *c, struct compact *k)
 		if (p->started && !p->closed)
 			process_flush(p);
 		k->then[i] = (struct at_fork){p->written, p->calls - p->dropped_calls,
-					      p->outputs - p->dropped_outputs, p->closed};
+					      p->outputs - p->dropped_outputs,
+					      p->regions - p->dropped_regions, p->closed};
 	}
 	k->bytes = c->bytes;
 	k->child = fork();
@@ -225,6 +227,7 @@ static void count_dropped(struct process *p, const struct at_fork *then, const s
 {
 	p->dropped_calls += then->calls - r->calls;
 	p->dropped_outputs += then->outputs - r->outputs;
+	p->dropped_regions += then->regions - r->regions;
 	p->filtered |= then->calls != r->calls || then->outputs != r->outputs;
 }
 

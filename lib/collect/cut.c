@@ -67,8 +67,18 @@ static int find_end(struct cut *c)
 	return 0;
 }
 
+/* A marker of before the window. */
+static bool is_old_mark(const struct cut *c)
+{
+	uint64_t t;
+
+	return cut_is_mark(&c->rec, &t) && c->t0 + t < c->from;
+}
+
 static int gather(struct cut *c)
 {
+	if (is_old_mark(c))
+		return cut_mark_old(&c->marks, &c->rec) < 0 ? no_memory(c) : 0;
 	bool in = c->rec.kind == HRR_REC_CALL &&
 		  (returned(c) >= c->from || (c->also != NULL && c->also(c->self, c->rec.seq)));
 
@@ -111,9 +121,17 @@ static int flush(struct cut *c)
 	return 0;
 }
 
+/* Neither calls nor outputs: those the filter asks the slice about. */
+static bool other_stays(struct cut *c)
+{
+	if (is_old_mark(c))
+		return cut_mark_stays(&c->marks);
+	return c->rec.kind != HRR_REC_REGION || hrr_slice_keeps_region(c->slice, &c->rec);
+}
+
 static int write_kept(struct cut *c)
 {
-	int rc = hrr_filter_record(c->filter, &c->rec);
+	int rc = other_stays(c) ? hrr_filter_record(c->filter, &c->rec) : 0;
 
 	if (rc < 0)
 		return no_memory(c);
@@ -121,6 +139,7 @@ static int write_kept(struct cut *c)
 		return c->gone != NULL ? note_blobs(c, c->gone) : 0;
 	c->calls += c->rec.kind == HRR_REC_CALL;
 	c->outputs += c->rec.kind == HRR_REC_OUTPUT;
+	c->regions += c->rec.kind == HRR_REC_REGION;
 	rc = c->rec.kind == HRR_REC_END ? hrr_filter_end(c->filter, &c->rec, &c->out)
 					: hrr_buf_add(&c->out, c->rec.line, c->rec.len);
 	if (rc < 0 || hrr_buf_addc(&c->out, '\n') < 0)
@@ -169,6 +188,7 @@ int cut_stream(struct cut *c, const char *path, uint64_t limit, const char *temp
 	c->filter = NULL;
 	hrr_slice_free(c->slice);
 	c->slice = NULL;
+	cut_marks_release(&c->marks);
 	return rc;
 }
 

@@ -106,7 +106,7 @@ struct process {
 	struct hrr_ranges *ranges;
 	struct pending *pending, **pending_last;
 	/* --window: what is not in the stream any more; calls and outputs count all ever. */
-	uint64_t dropped_calls, dropped_outputs;
+	uint64_t dropped_calls, dropped_outputs, dropped_regions;
 	bool filtered;		 /* something was left out */
 	uint64_t file;		 /* inode of the stream */
 	bool gate;		 /* inside hipProfilerStart..Stop */

@@ -161,7 +161,7 @@ void process_mark(struct process *p)
 				  .next = p->next,
 				  .calls = p->calls - p->dropped_calls,
 				  .outputs = p->outputs - p->dropped_outputs,
-				  .regions = p->regions,
+				  .regions = p->regions - p->dropped_regions,
 				  .known = p->known_written,
 				  .file = p->file,
 				  .filtered = p->filtered,
@@ -331,7 +331,7 @@ static void write_end(struct process *p, bool cut)
 				  .t = now_ns(CLOCK_MONOTONIC) - p->ctl->t0,
 				  .calls = p->calls - p->dropped_calls,
 				  .outputs = p->outputs - p->dropped_outputs,
-				  .regions = p->regions,
+				  .regions = p->regions - p->dropped_regions,
 				  .realtime = now_ns(CLOCK_REALTIME),
 				  .n_not_recorded = n,
 				  .not_recorded = names,
@@ -373,7 +373,7 @@ void process_end(struct process *p, bool keep)
 		const struct hrr_progress *x = &p->ctl->progress[p->slot];
 		p->calls = x->calls;
 		p->outputs = x->outputs;
-		p->dropped_calls = p->dropped_outputs = 0;
+		p->dropped_calls = p->dropped_outputs = p->dropped_regions = 0;
 		p->regions = x->regions;
 	}
 	if (p->failed)

@@ -37,6 +37,7 @@ void hrr_slice_free(struct hrr_slice *s)
 	hrr_buf_release(&s->uses);
 	hrr_buf_release(&s->objects);
 	hrr_buf_release(&s->worlds);
+	hrr_buf_release(&s->regions);
 	hrr_buf_release(&s->work);
 	hrr_seqs_free(s->outputs);
 	free(s);
@@ -240,6 +241,8 @@ int hrr_slice_solve(struct hrr_slice *s)
 		rc = follow_all(s);
 	for (uint32_t i = 0; rc == 0 && i < s->n_calls; i++) {
 		s->kept += all[i].kept;
+		for (uint32_t k = 0; all[i].kept && k < all[i].n_uses; k++)
+			slice_objects(s)[slice_uses(s)[all[i].uses + k].object].used = true;
 		if (all[i].selected)
 			rc = hrr_seqs_add(s->outputs, all[i].p, all[i].seq);
 	}
@@ -253,6 +256,16 @@ bool hrr_slice_keeps(struct hrr_slice *s, const struct hrr_record *rec)
 	if (rec->kind != HRR_REC_CALL)
 		return true;
 	return s->next < s->n_calls && slice_calls(s)[s->next++].kept;
+}
+
+bool hrr_slice_keeps_region(struct hrr_slice *s, const struct hrr_record *rec)
+{
+	const struct slice_region *all = (const struct slice_region *)(const void *)s->regions.data;
+
+	if (rec->kind != HRR_REC_REGION || s->next_region >= s->n_regions)
+		return true;
+	const struct slice_region *x = &all[s->next_region++];
+	return x->object == NOBODY || !x->gone || slice_objects(s)[x->object].used;
 }
 
 void hrr_slice_counts(const struct hrr_slice *s, uint64_t *ret_selected, uint64_t *ret_kept)

@@ -30,6 +30,11 @@ void hrr_slice_live(struct hrr_slice *s);
 int hrr_slice_solve(struct hrr_slice *s);
 /* Second reading, records in the same order: does a call or output stay? Others do. */
 bool hrr_slice_keeps(struct hrr_slice *s, const struct hrr_record *rec);
+/*
+ * Of region records, in the same order: does it stay? Memory that came and went, and that no kept
+ * call uses, needs neither its begin nor its end.
+ */
+bool hrr_slice_keeps_region(struct hrr_slice *s, const struct hrr_record *rec);
 /* Calls selected and kept. */
 void hrr_slice_counts(const struct hrr_slice *s, uint64_t *ret_selected, uint64_t *ret_kept);
 

@@ -509,10 +509,42 @@ static int call(struct hrr_slice *s, struct slice_world *w, const struct hrr_rec
 	return g.bad;
 }
 
-int hrr_slice_gather(struct hrr_slice *s, const struct hrr_record *rec, bool selected)
+/* Segments are memory, as what calls allocate is. */
+static int region(struct hrr_slice *s, struct slice_world *w, const struct hrr_record *rec)
 {
 	const struct hrr_json *j = &rec->json;
+	struct gather g = {.s = s, .w = w, .rec = rec};
+	struct slice_region x = {.object = NOBODY};
+	struct slice_region *all = (struct slice_region *)(void *)s->regions.data;
 	uint64_t base, size;
+	bool known = hrr_json_addr(j, hrr_json_get(j, 0, "base"), &base) == 0;
+
+	if (known && hrr_json_is(j, hrr_json_get(j, 0, "region"), "add") &&
+	    hrr_json_is(j, hrr_json_get(j, 0, "kind"), "segment") &&
+	    hrr_json_u64(j, hrr_json_get(j, 0, "size"), &size) == 0) {
+		x.object = new_object(&g, NOBODY);
+		new_range(&g, base, size, x.object);
+		if (x.object != NOBODY)
+			slice_objects(s)[x.object].region = s->n_regions + 1;
+	} else if (known && hrr_json_is(j, hrr_json_get(j, 0, "region"), "del")) {
+		/* The end of what begins there, where that is a region of this stream. */
+		const struct hrr_range *r = hrr_ranges_at(w->memory, base);
+		uint32_t object = r != NULL ? (uint32_t)((uintptr_t)r->value - 1) : NOBODY;
+		uint32_t begin = object != NOBODY ? slice_objects(s)[object].region : 0;
+		if (begin != 0) {
+			all[begin - 1].gone = true;
+			x = all[begin - 1];
+			(void)hrr_ranges_del(w->memory, base, r->value);
+		}
+	}
+	if (g.bad == 0 && hrr_buf_add(&s->regions, &x, sizeof x) < 0)
+		g.bad = -ENOMEM;
+	s->n_regions += g.bad == 0;
+	return g.bad;
+}
+
+int hrr_slice_gather(struct hrr_slice *s, const struct hrr_record *rec, bool selected)
+{
 	struct slice_world *w = world_of(s, rec->p);
 
 	if (w == NULL)
@@ -532,13 +564,5 @@ int hrr_slice_gather(struct hrr_slice *s, const struct hrr_record *rec, bool sel
 		}
 		return 0;
 	}
-	if (rec->kind == HRR_REC_REGION && hrr_json_is(j, hrr_json_get(j, 0, "region"), "add") &&
-	    hrr_json_is(j, hrr_json_get(j, 0, "kind"), "segment") &&
-	    hrr_json_addr(j, hrr_json_get(j, 0, "base"), &base) == 0 &&
-	    hrr_json_u64(j, hrr_json_get(j, 0, "size"), &size) == 0) {
-		struct gather g = {.s = s, .w = w, .rec = rec};
-		new_range(&g, base, size, new_object(&g, NOBODY));
-		return g.bad;
-	}
-	return 0;
+	return rec->kind == HRR_REC_REGION ? region(s, w, rec) : 0;
 }

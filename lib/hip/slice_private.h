@@ -28,9 +28,17 @@ struct slice_object {
 	uint32_t creator, releaser; /* calls, or NOBODY */
 	uint64_t size;		    /* of memory */
 	bool memory, variables, variables_used;
+	bool used;		/* by a kept call; solve says so */
+	uint32_t region;	/* its record's place among the regions + 1; 0: none */
 	struct hrr_buf writers; /* uint32_t: calls, ascending */
 	size_t done;		/* writers looked at by solve */
 	struct hrr_buf touches; /* graphs: uint32_t objects that its nodes use */
+};
+
+/* A region record, in order of reading: of what; NOBODY: it stays whatever is kept. */
+struct slice_region {
+	uint32_t object;
+	bool gone; /* it came and went */
 };
 
 /* Things live in a process. */
@@ -46,9 +54,11 @@ struct slice_world {
 struct hrr_slice {
 	struct hrr_buf calls, uses, objects, worlds;
 	uint32_t n_calls, n_uses, n_objects, n_worlds;
-	uint32_t next;		  /* second reading: the call that comes next */
-	struct hrr_buf work;	  /* calls whose needs are to be followed */
-	struct hrr_seqs *outputs; /* calls whose outputs stay */
+	struct hrr_buf regions; /* struct slice_region */
+	uint32_t n_regions;
+	uint32_t next, next_region; /* second reading: what comes next */
+	struct hrr_buf work;	    /* calls whose needs are to be followed */
+	struct hrr_seqs *outputs;   /* calls whose outputs stay */
 	uint64_t selected, kept;
 	bool live; /* what lives at the end is kept */
 };

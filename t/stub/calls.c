@@ -379,7 +379,14 @@ int main(int argc, char **argv)
 	if (strcmp(what, "rolling") ==
 	    0) { /* until the file STOP is there; what is old is needed last */
 		static unsigned bytes[50000];
+		unsigned pause = argc > 3 ? (unsigned)atoi(argv[3]) : 2000; /* us */
 		void *old, *d;
+		pid_t child = -1;
+		if (argc > 4) { /* and so does a child */
+			hipMalloc(&old, sizeof bytes);
+			hipFree(old);
+			child = fork();
+		}
 		hipMalloc(&old, sizeof bytes);
 		memset(bytes, 'o', sizeof bytes);
 		hipMemcpy(old, bytes, sizeof bytes, hipMemcpyHostToDevice);
@@ -390,9 +397,11 @@ int main(int argc, char **argv)
 			hipMemcpy(d, bytes, sizeof bytes, hipMemcpyHostToDevice);
 			hipMemcpy(bytes, d, sizeof bytes, hipMemcpyDeviceToHost);
 			hipFree(d);
-			usleep(2000);
+			usleep(pause);
 		}
 		hipMemcpy(bytes, old, sizeof bytes, hipMemcpyDeviceToHost);
+		if (child > 0)
+			waitpid(child, NULL, 0);
 		return 0;
 	}
 	if (strcmp(what, "hostfn") == 0) { /* copies from memory that a host function may write */
