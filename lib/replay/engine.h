@@ -215,11 +215,20 @@ int hrr_settled(struct hrr_replay *r);
 int hrr_settle_if_idle(struct hrr_replay *r);
 /* A recorded wait for a stream (key; 0: null) up to seq. */
 void hrr_note_wait(struct hrr_replay *r, uint64_t key, uint64_t seq);
-/* Device work was queued that writes here, on a stream by its key; nothing for device memory. */
+/*
+ * pending.c: device work was queued that writes here, on a stream by its key; exact: all of it, as
+ * a copy does, else anywhere in it, as a kernel may. Nothing for device memory.
+ */
 void hrr_note_pending(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, uint64_t size,
-		      uint64_t seq, uint64_t key);
+		      uint64_t seq, uint64_t key, bool exact);
 /* Whether such work may still be queued for any of these bytes. */
 bool hrr_pending(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t size);
+/* Some that is not exact, or NULL. */
+const struct hrr_pending *hrr_pending_anywhere(struct hrr_replay *r, const struct hrr_mem *m,
+					       uint64_t addr, uint64_t size);
+/* Whether addr is written for certain; *n, bytes from there, is cut to where the answer holds. */
+bool hrr_pending_exactly(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t *n);
+
 /* Fills queued while a capture is open come before what is issued on this stream. */
 void hrr_order_fills(struct hrr_replay *r, uint64_t live_stream);
 void hrr_flush_fills(struct hrr_replay *r);

@@ -487,7 +487,7 @@ int hrr_do_graph_launch(struct hrr_replay *r, struct hrr_event *ev)
 	for (size_t i = 0; i < x->n_mems; i++) {
 		struct hrr_mem *m = x->mems[i];
 		m->writer = r->graph_writer;
-		hrr_note_pending(r, m, m->base, m->size, ev->seq, key);
+		hrr_note_pending(r, m, m->base, m->size, ev->seq, key, false);
 	}
 	return r->opt.sync_after_launch && r->captures == 0 ? hrr_wait_launch(r, stream) : 0;
 }

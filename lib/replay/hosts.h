@@ -59,6 +59,15 @@ int hrr_host_place(struct hrr_replay *r, const struct hrr_operand *op, uint64_t 
 /* A block for a range; what landed in its pages before is in it. */
 int hrr_block_for(struct hrr_replay *r, uint64_t addr, uint64_t size, bool fresh,
 		  struct hrr_block **ret);
+/*
+ * host_bytes.c: what the host held, size bytes for live memory m (or NULL) at its recorded addr.
+ * 0; 1: left to queued work that may write there; negative.
+ */
+int hrr_host_write(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, uint64_t live,
+		   const unsigned char *from, uint64_t size);
+/* The record says, by the blob that node names, what m holds there. */
+void hrr_host_told(struct hrr_mem *m, uint64_t addr, uint64_t size, const struct hrr_json *j,
+		   int node);
 /* "host" of a record: bytes the host held when the call began. */
 int hrr_host_bytes(struct hrr_replay *r, struct hrr_event *ev);
 void hrr_host_changed(struct hrr_replay *r, uint64_t base, uint64_t size);

@@ -409,7 +409,7 @@ void hrr_launch_wrote(struct hrr_replay *r, struct hrr_event *ev, const struct h
 	for (size_t i = 0; i < l->n_mems; i++) {
 		struct hrr_mem *m = l->mems[i];
 		m->writer = (struct hrr_writer){ev->seq, l->fn};
-		hrr_note_pending(r, m, m->base, m->size, ev->seq, key);
+		hrr_note_pending(r, m, m->base, m->size, ev->seq, key, false);
 	}
 }
 

@@ -121,6 +121,7 @@ static int mem_free(struct hrr_replay *r, struct hrr_mem *m)
 void hrr_mem_discard(struct hrr_mem *m)
 {
 	free(m->pending);
+	free(m->told);
 	free(m);
 }
 

@@ -43,8 +43,16 @@ struct hrr_pending {
 	uint64_t base, size; /* recorded */
 	uint64_t seq;	     /* of the call that queued it; 0: none */
 	uint64_t stream;     /* key; 0: any */
+	bool exact;	     /* writes all of it; else somewhere in it */
 };
 #define HRR_PENDING 1024 /* ranges of one memory; what is more is taken together */
+
+/* Bytes of host memory as a record had them last. */
+struct hrr_told {
+	uint64_t base, size; /* recorded */
+	struct hrr_id id;
+};
+#define HRR_TOLD 4096 /* of one memory; the oldest make room */
 
 struct hrr_mem {
 	enum hrr_mem_kind kind;
@@ -58,15 +66,17 @@ struct hrr_mem {
 	struct hrr_pending *pending; /* owned; host memory */
 	uint32_t n_pending, cap_pending;
 	struct hrr_pending pending_rest; /* what did not fit */
-	uint32_t graph_refs;		 /* graphs and executables that use it */
-	uint64_t freed_seq, freed_line;	 /* record that took it out of the map */
-	bool dead;			 /* out of the map; storage may still be there */
-	bool described;			 /* to the CPU run time */
-	bool host_counted;		 /* in host_bytes */
-	struct hrr_registration *reg;	 /* registered: which */
-	uint64_t owner;			 /* alias: recorded module it belongs to, or host address */
-	struct hrr_live_region *region;	 /* segment: whose storage this is, while it lives */
-	struct hrr_mem *next;		 /* in r->dead */
+	struct hrr_told *told;		 /* owned; host memory: what the record said it held */
+	uint32_t n_told, cap_told;
+	uint32_t graph_refs;		/* graphs and executables that use it */
+	uint64_t freed_seq, freed_line; /* record that took it out of the map */
+	bool dead;			/* out of the map; storage may still be there */
+	bool described;			/* to the CPU run time */
+	bool host_counted;		/* in host_bytes */
+	struct hrr_registration *reg;	/* registered: which */
+	uint64_t owner;			/* alias: recorded module it belongs to, or host address */
+	struct hrr_live_region *region; /* segment: whose storage this is, while it lives */
+	struct hrr_mem *next;		/* in r->dead */
 };
 
 struct hrr_past {

@@ -66,6 +66,25 @@ static bool is_rect(const struct hrr_copy *c, uint64_t pitch, uint64_t slice)
 	       (c->depth > 1 && slice != c->width * c->height);
 }
 
+/* A host source's bytes, row by row where queued work has to be minded. */
+static int source_bytes(struct hrr_replay *r, const struct hrr_copy *c, struct hrr_mem *m,
+			uint64_t live, const unsigned char *from, uint64_t span)
+{
+	int rc = 0;
+
+	if (m == NULL || !hrr_pending(r, m, c->src, span)) {
+		hrr_copy_rows((void *)(uintptr_t)live, c->spitch, c->sslice, from, c->width,
+			      c->width * c->height, c->width, c->height, c->depth);
+		return 0;
+	}
+	for (uint64_t z = 0; rc >= 0 && z < c->depth; z++)
+		for (uint64_t y = 0; rc >= 0 && y < c->height; y++, from += c->width) {
+			uint64_t at = z * c->sslice + y * c->spitch;
+			rc = hrr_host_write(r, m, c->src + at, live + at, from, c->width);
+		}
+	return rc < 0 ? rc : 0;
+}
+
 static int resolve_host_src(struct hrr_replay *r, struct hrr_copy *c, struct hrr_graph *graph,
 			    struct hrr_copy_ends *e, uint64_t span)
 {
@@ -86,10 +105,8 @@ static int resolve_host_src(struct hrr_replay *r, struct hrr_copy *c, struct hrr
 	e->host_size = span;
 	if (live != 0) {
 		if (e->blob.data != NULL &&
-		    !(e->smem != NULL && hrr_pending(r, e->smem, c->src, span)))
-			hrr_copy_rows((void *)(uintptr_t)live, c->spitch, c->sslice, e->blob.data,
-				      c->width, c->width * c->height, c->width, c->height,
-				      c->depth);
+		    (rc = source_bytes(r, c, e->smem, live, e->blob.data, span)) < 0)
+			return rc;
 		e->src = live;
 		return 0;
 	}
@@ -272,7 +289,8 @@ int hrr_copy_done(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_c
 	if (e->dmem != NULL) {
 		written_by(&e->dmem->writer, w);
 		if (c->async && graph == NULL) /* captured, nothing is queued yet */
-			hrr_note_pending(r, e->dmem, c->dst, e->dspan, ev->seq, c->key);
+			hrr_note_pending(r, e->dmem, c->dst, e->dspan, ev->seq, c->key,
+					 e->dspan == e->total);
 	}
 	if (graph != NULL) {
 		rc = hrr_graph_use(r, graph, e->dmem);

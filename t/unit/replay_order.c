@@ -3,6 +3,8 @@
 
 #include "t/unit/replay_fake.h"
 
+#include "t/unit/replay_kernel.h"
+
 #define D 0x600000000000u
 #define H 0x7f0000000000u
 #define LLU(x) ((unsigned long long)(x))
@@ -228,9 +230,54 @@ static void staging(void)
 	   g.text);
 }
 
+/* fill(H + at, 64, value), and what the host held: ones, and 5 in 64 bytes from on (0: nowhere). */
+static void launch_over(struct rig *g, unsigned at, unsigned value, size_t from)
+{
+	unsigned char bytes[4096];
+
+	memset(bytes, 1, sizeof bytes);
+	if (from != 0)
+		memset(bytes + from, 5, 64);
+	rig_call(g, "hipLaunchKernel",
+		 "\"function_address\":\"0x1\",\"numBlocks\":[1,1,1],\"dimBlocks\":[64,1,1],"
+		 "\"sharedMemBytes\":0,\"stream\":\"0x51\"},\"host\":[{\"addr\":\"0x%llx\","
+		 "\"size\":4096,\"blob\":\"%s\"}],\"kernel\":{\"name\":\"fill\",\"object\":\"%s\","
+		 "\"grid\":[1,1,1],\"block\":[64,1,1],\"lds\":0,\"args\":[{\"offset\":0,\"size\":8,"
+		 "\"hex\":\"00%02x0000007f0000\",\"ptr\":[0]},{\"offset\":8,\"size\":8,\"hex\":"
+		 "\"40000000%02x000000\"}]}}",
+		 LLU(H), rig_blob(g, bytes, sizeof bytes), fill_object(g), at >> 8, value);
+}
+
+/*
+ * A kernel may write anywhere in what it was given. What differs from what the record said
+ * last is the host's all the same; what does not is left to the kernel, which may not have been
+ * there yet when it was recorded.
+ */
+static void mapped(void)
+{
+	struct rig g = {.opt.watchdog = 1};
+	static const struct {
+		unsigned at;
+		int value;
+	} want[] = {{0, 0x33}, {1024, 0x44}, {2048, 5}, {3000, 1}};
+
+	begin(&g);
+	fake.late = true;
+	rig_call(&g, "hipHostMalloc", "\"ptr\":\"0x%llx\",\"size\":4096,\"flags\":0}}", LLU(H));
+	launch_over(&g, 0, 0x33, 0);
+	launch_over(&g, 1024, 0x44, 2048);
+	is(g.rc, 0, "two launches on one buffer: %s", g.text);
+	rig_call(&g, "hipDeviceSynchronize", "}}");
+	for (int i = 0; i < 4; i++)
+		rig_output(&g, H + want[i].at, want[i].value, 64, 0);
+	rig_end(&g);
+	is(g.v.outcome[HRR_EXACT], 4, "  both wrote, and so did the host in between: %s", g.text);
+}
+
 int main(void)
 {
 	staging();
+	mapped();
 	deferred();
 	owed_wait();
 	query("");

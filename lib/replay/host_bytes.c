@@ -1,0 +1,171 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/replay/engine.h"
+
+/*
+ * What the host held when a call began, put where replay has that memory. Queued work may write
+ * there too, and the record cannot tell whether it had: its bytes are left to it. Of a copy they
+ * are known; of a kernel what differs from what the record said last is the host's, and goes
+ * there behind the kernel.
+ */
+
+#define LLU(x) ((unsigned long long)(x))
+#define TRIES 2000 /* naps of a millisecond */
+
+void hrr_host_told(struct hrr_mem *m, uint64_t addr, uint64_t size, const struct hrr_json *j,
+		   int node)
+{
+	struct hrr_id id;
+	size_t len = 0;
+	const char *s = hrr_json_raw(j, node, &len);
+	uint32_t i = 0;
+
+	if (m == NULL || m->host == 0 || s == NULL || hrr_id_parse(s, len, &id) < 0)
+		return;
+	while (i < m->n_told && (m->told[i].base != addr || m->told[i].size != size))
+		i++;
+	if (i == m->cap_told && m->cap_told < HRR_TOLD) {
+		uint32_t cap = m->cap_told == 0 ? 4 : m->cap_told * 2;
+		struct hrr_told *v = realloc(m->told, cap * sizeof *v);
+		if (v == NULL)
+			return; /* its bytes are then left to the device */
+		m->told = v;
+		m->cap_told = cap;
+	}
+	if (i == m->n_told && i < m->cap_told) {
+		m->n_told++;
+	} else { /* the newest is the last one; where all are taken, the oldest goes */
+		uint32_t gone = i < m->n_told ? i : 0;
+		i = m->n_told - 1;
+		memmove(m->told + gone, m->told + gone + 1, (i - gone) * sizeof *m->told);
+	}
+	m->told[i] = (struct hrr_told){addr, size, id};
+}
+
+/* What the record said last of these bytes: 1, and blob is the caller's; 0 nothing. */
+static int told(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t size,
+		struct hrr_blob *blob, const unsigned char **ret)
+{
+	struct hrr_diag d = {0};
+
+	for (uint32_t i = m->n_told; i-- > 0;) {
+		const struct hrr_told *t = &m->told[i];
+		if (addr < t->base || addr - t->base > t->size || size > t->size - (addr - t->base))
+			continue;
+		int rc = hrr_blobs_get(r->blobs, &t->id, 0, blob, &d);
+		if (rc < 0)
+			return hrr_trouble(r, rc, "host bytes: %s", d.what);
+		if (blob->len != t->size) {
+			hrr_blob_release(blob);
+			return 0;
+		}
+		*ret = (const unsigned char *)blob->data + (addr - t->base);
+		return 1;
+	}
+	return 0;
+}
+
+/* Not for ever: a kernel may wait for what only a later record brings. */
+static bool done(struct hrr_replay *r, uint64_t key)
+{
+	const struct hrr_held *h = hrr_held_find(&r->held[HRR_H_STREAM], key);
+
+	if (r->captures != 0 || r->value_waits || (key != 0 && h == NULL))
+		return false;
+	for (int i = 0; i < TRIES; i++) {
+		int64_t e = HRR_CALL(r, hipStreamQuery, h != NULL ? h->live : 0);
+		if (e != hipErrorNotReady)
+			return e == hipSuccess;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	return false;
+}
+
+/* Bytes that are not old's, or all, where no queued copy writes. */
+static void put(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, unsigned char *to,
+		const unsigned char *from, const unsigned char *old, uint64_t size)
+{
+	for (uint64_t at = 0, n; at < size; at += n) {
+		n = size - at;
+		if (hrr_pending_exactly(r, m, addr + at, &n))
+			continue;
+		for (uint64_t k = at; old != NULL && k < at + n; k++)
+			if (old[k] != from[k])
+				to[k] = from[k];
+		if (old == NULL)
+			memcpy(to + at, from + at, n);
+	}
+}
+
+int hrr_host_write(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, uint64_t live,
+		   const unsigned char *from, uint64_t size)
+{
+	unsigned char *to = (unsigned char *)(uintptr_t)live;
+	const unsigned char *old = NULL;
+	const struct hrr_pending *p;
+	struct hrr_blob blob = {0};
+	int rc = 1;
+
+	if (m == NULL || !hrr_pending(r, m, addr, size)) {
+		memcpy(to, from, size);
+		return 0;
+	}
+	if ((p = hrr_pending_anywhere(r, m, addr, size)) != NULL) {
+		rc = told(r, m, addr, size, &blob, &old);
+		if (rc > 0 && memcmp(old, from, size) != 0 && !done(r, p->stream))
+			rc = 0;
+	}
+	if (rc > 0)
+		put(r, m, addr, to, from, old, size);
+	hrr_blob_release(&blob);
+	return rc < 0 ? rc : rc == 0;
+}
+
+static int host_piece(struct hrr_replay *r, const struct hrr_json *j, int at)
+{
+	struct hrr_operand op = {.what = "host bytes at", .blob = -1};
+	int a = hrr_json_get(j, at, "addr"), s = hrr_json_get(j, at, "size");
+	int b = hrr_json_get(j, at, "blob");
+	struct hrr_blob blob;
+	struct hrr_mem *m;
+	uint64_t live;
+
+	if (a < 0 || s < 0 || b < 0 || hrr_json_addr(j, a, &op.addr) < 0 ||
+	    hrr_json_u64(j, s, &op.need) < 0)
+		return hrr_fail(r, "\"host\": addr, size and blob are needed");
+	if (op.need == 0 || op.addr + op.need < op.addr)
+		return hrr_fail(r, "\"host\": 0x%llx + %llu is no range of addresses", LLU(op.addr),
+				LLU(op.need));
+	int rc = hrr_host_place(r, &op, &live, &m);
+	if (rc < 0)
+		return rc;
+	if (live == 0) /* what nobody here holds, no work can read */
+		return 0;
+	rc = hrr_blob_get(r, b, "host bytes", &blob);
+	if (rc < 0)
+		return rc;
+	if (blob.len == op.need)
+		rc = hrr_host_write(r, m, op.addr, live, blob.data, blob.len);
+	else
+		rc = hrr_fail(r, "host bytes at 0x%llx: %llu bytes, but the blob has %zu",
+			      LLU(op.addr), LLU(op.need), blob.len);
+	hrr_blob_release(&blob);
+	if (rc == 0)
+		hrr_host_told(m, op.addr, op.need, j, b);
+	return rc < 0 ? rc : 0;
+}
+
+int hrr_host_bytes(struct hrr_replay *r, struct hrr_event *ev)
+{
+	const struct hrr_json *j = ev->j;
+	int n = ev->rec->host, rc = 0;
+
+	if (n < 0 || j->nodes[n].type != HRR_JSON_ARRAY)
+		return 0;
+	for (uint32_t k = (uint32_t)n + 1; rc == 0 && k < j->nodes[n].next; k = j->nodes[k].next)
+		rc = host_piece(r, j, (int)k);
+	return rc;
+}

@@ -1,0 +1,100 @@
+#include <stdlib.h>
+
+#include "lib/replay/engine.h"
+
+/* Device work that is queued and writes host memory, by range, until it was waited for. */
+
+static bool still(struct hrr_replay *r, const struct hrr_pending *p)
+{
+	if (p->seq == 0 || r->waited >= p->seq)
+		return false;
+	if (p->stream == 0)
+		return true;
+	struct hrr_held *h = hrr_held_find(&r->held[HRR_H_STREAM], p->stream);
+	return h != NULL && h->when < p->seq;
+}
+
+static struct hrr_pending *pending_slot(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr,
+					uint64_t size, uint64_t key, bool exact)
+{
+	struct hrr_pending *free_one = NULL;
+
+	for (uint32_t i = 0; i < m->n_pending; i++) {
+		struct hrr_pending *p = &m->pending[i];
+		if (p->base == addr && p->size == size && p->stream == key && p->exact == exact)
+			return p;
+		if (free_one == NULL && !still(r, p))
+			free_one = p;
+	}
+	if (free_one != NULL)
+		return free_one;
+	if (m->n_pending == m->cap_pending) {
+		uint32_t cap = m->cap_pending == 0 ? 4 : m->cap_pending * 2;
+		struct hrr_pending *v =
+		    cap <= HRR_PENDING ? realloc(m->pending, cap * sizeof *v) : NULL;
+		if (v == NULL)
+			return NULL;
+		m->pending = v;
+		m->cap_pending = cap;
+	}
+	return &m->pending[m->n_pending++];
+}
+
+void hrr_note_pending(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, uint64_t size,
+		      uint64_t seq, uint64_t key, bool exact)
+{
+	struct hrr_pending x = {addr, size, seq, key, exact}, *rest = &m->pending_rest;
+
+	if (m->host == 0 || size == 0)
+		return;
+	struct hrr_pending *to = pending_slot(r, m, addr, size, key, exact);
+	if (to == NULL && still(r, rest)) {
+		uint64_t end = addr + size, old = rest->base + rest->size;
+		x.base = addr < rest->base ? addr : rest->base;
+		x.size = (end > old ? end : old) - x.base;
+		x.stream = rest->stream == key ? key : 0;
+		x.exact = false;
+	}
+	*(to != NULL ? to : rest) = x;
+}
+
+static bool meets(struct hrr_replay *r, const struct hrr_pending *p, uint64_t addr, uint64_t size)
+{
+	return addr < p->base + p->size && p->base < addr + size && still(r, p);
+}
+
+bool hrr_pending(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t size)
+{
+	for (uint32_t i = 0; i < m->n_pending; i++)
+		if (meets(r, &m->pending[i], addr, size))
+			return true;
+	return meets(r, &m->pending_rest, addr, size);
+}
+
+const struct hrr_pending *hrr_pending_anywhere(struct hrr_replay *r, const struct hrr_mem *m,
+					       uint64_t addr, uint64_t size)
+{
+	for (uint32_t i = 0; i < m->n_pending; i++)
+		if (!m->pending[i].exact && meets(r, &m->pending[i], addr, size))
+			return &m->pending[i];
+	return meets(r, &m->pending_rest, addr, size) ? &m->pending_rest : NULL;
+}
+
+bool hrr_pending_exactly(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t *n)
+{
+	bool in = false;
+
+	for (uint32_t i = 0; i < m->n_pending; i++) {
+		const struct hrr_pending *p = &m->pending[i];
+		if (!p->exact || !meets(r, p, addr, *n))
+			continue;
+		if (addr >= p->base) {
+			uint64_t left = p->base + p->size - addr;
+			in = true;
+			*n = left < *n ? left : *n;
+		} else {
+			*n = p->base - addr; /* up to where it begins */
+		}
+	}
+	return in;
+}
