@@ -15,7 +15,7 @@ static const char usage[] =
     "\n"
     "  A, B          archive, process folder, stream (- is standard input), results\n"
     "                of hrr-play; or two files or blobs (xxh128:...), byte by byte\n"
-    "  -1            stop at the first difference\n"
+    "  -1            print the first difference only\n"
     "  -b DIR        the blobs are there (twice: those of A, then those of B)\n"
     "  -j            JSON, one object per line\n"
     "  -l            list differing bytes as cmp -l does\n"
@@ -191,6 +191,7 @@ static int compare_recordings(char *const operand[2])
 		tool_no_memory();
 	if (rc < 0)
 		tool_die_diag(&diag);
+	hrr_report_flush(&report);
 	if (report.opt.json && !quiet && hrr_report_end(&report) < 0)
 		tool_no_memory();
 	/* A run that was stopped early has not seen the end of either. */

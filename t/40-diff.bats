@@ -245,6 +245,69 @@ le() {
 	jq -e -s '.[-1].diff=="end" and .[-1].differ==1' .out
 }
 
+# many N SKIP_FROM SKIP_TO: N sets on one stream with waits between them, those of a block left out.
+many() {
+	awk -v n="$1" -v from="$2" -v to="$3" 'BEGIN {
+	print "{\"hrr\":1,\"pid\":1,\"command\":[],\"t0\":\"1\",\"blobs\":\"/nowhere\"}"
+	head = "{\"seq\":1,\"t\":1,\"dur\":1,\"tid\":1,\"api\":\"hipMalloc\",\"args\":{\"ptr\":\"0x7f0000000000\",\"size\":4096}}"
+	print head
+	for (i = 2; i <= n; i++) {
+		if (i >= from && i < to) continue
+		head = "{\"seq\":" i ",\"t\":" i ",\"dur\":1,\"tid\":1,\"api\":"
+		if (i % 7 == 0) print head "\"hipDeviceSynchronize\",\"args\":{}}"
+		else print head "\"hipMemset\",\"args\":{\"dst\":\"0x7f0000000000\",\"value\":" i * i % 251 ",\"sizeBytes\":" i * 7919 % 4093 "}}"
+	} }'
+}
+
+@test "hrr-diff: a block longer than the window of an alignment is taken out as a whole" {
+	many 20000 0 0 >a
+	many 20000 3000 13000 >b
+	run_sep hrr-diff -j -n 100000 a b
+	status_is 1
+	jq -e -s 'map(select(.diff=="only" and .in=="a")) | length==10000 and .[0].a.seq==3000 and .[-1].a.seq==12999' .out
+	jq -e -s 'map(select(.diff!="only" and .diff!="end")) | length==0' .out
+	run_sep hrr-diff -j -n 100000 b a
+	jq -e -s 'map(select(.diff=="only" and .in=="b")) | length==10000' .out
+}
+
+@test "hrr-diff: -1 tells the earliest call of all streams and threads" {
+	local v
+	for v in 0 1; do
+		header 1
+		call 1 1 hipMalloc '"ptr":"0x7f0000000000","size":4096'
+		call 2 1 hipStreamCreate '"stream":"0x91"'
+		call 3 1 hipStreamCreate '"stream":"0x92"'
+		call 4 2 hipMalloc '"ptr":"0x7f0000010000","size":4096'
+		# The thread's next call is told at once, the work before it when its stream is aligned.
+		call 5 1 hipMemsetAsync "\"dst\":\"0x7f0000000000\",\"value\":$v,\"sizeBytes\":16,\"stream\":\"0x91\""
+		call 6 1 hipMemsetAsync "\"dst\":\"0x7f0000000000\",\"value\":3,\"sizeBytes\":$((16 + v)),\"stream\":\"0x92\""
+		call 7 1 hipMalloc "\"ptr\":\"0x7f0000020000\",\"size\":$((4096 + v))"
+		call 8 2 hipMalloc "\"ptr\":\"0x7f0000030000\",\"size\":$((8192 + v))"
+		call 9 1 hipDeviceSynchronize ''
+		printf '{"end":"complete","t":99,"calls":9,"outputs":0,"regions":0,"lost":0,"notRecorded":{},"realtime":"3"}\n'
+	done | awk -v n=0 '/^{"hrr"/ { n++ } { print >("run" n) }'
+	run_sep hrr-diff -n 20 run1 run2
+	status_is 1
+	first=$(grep -m1 '^@@' .out)
+	run_sep hrr-diff -1 run1 run2
+	status_is 1
+	out_has '@@ -5 +5 @@'
+	[ "$(grep -c '^@@' .out)" = 1 ]
+	[ "$first" != "$(grep '^@@' .out)" ] # it was not the first to be found
+	run_sep hrr-diff -1j run1 run2
+	jq -e -s 'length==2 and .[0].a.seq==5 and .[1].diff=="end"' .out
+	run_sep hrr-diff -q run1 run2
+	status_is 1
+}
+
+@test "hrr-diff: work of one stream that a block is missing from" {
+	many 6000 0 0 | sed 's/"hipMemset"/"hipMemsetAsync"/; s/}}$/,"stream":"0x0"}}/; s/"hipDeviceSynchronize","args":{,/"hipStreamQuery","args":{/' >a
+	many 6000 2000 4000 | sed 's/"hipMemset"/"hipMemsetAsync"/; s/}}$/,"stream":"0x0"}}/; s/"hipDeviceSynchronize","args":{,/"hipStreamQuery","args":{/' >b
+	run_sep hrr-diff -j -n 100000 a b
+	status_is 1
+	jq -e -s '[.[] | select(.diff!="end")] | length > 1500 and length <= 2000 and all(.[]; .diff=="only" and .in=="a")' .out
+}
+
 @test "hrr-diff: wide integers are not compared as the doubles near them" {
 	printf '\000\000\000\000\000\000\000\020\005\000\000\000\000\000\000\000' >a # 2^60, 5
 	printf '\001\000\000\000\000\000\000\020\005\000\000\000\000\000\000\000' >b

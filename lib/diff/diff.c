@@ -1,4 +1,4 @@
-#include "lib/diff/private.h"
+#include "lib/diff/resync.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,6 +85,7 @@ static struct hrr_diff_call *take(struct hrr_diff *d, struct hrr_lane *l)
 
 	d->side[l->side].waiting -= hrr_diff_call_bytes(c);
 	l->n_work -= c->queued;
+	l->until -= l->until > 0;
 	l->passed++;
 	return c;
 }
@@ -92,6 +93,46 @@ static struct hrr_diff_call *take(struct hrr_diff *d, struct hrr_lane *l)
 static bool is_work(const struct hrr_lane *l)
 {
 	return l->row.n && l->row.head->queued;
+}
+
+void hrr_diff_stop_after(struct hrr_diff *d, uint32_t p, uint64_t seq)
+{
+	d->stops = true;
+	d->stop_p = p;
+	d->stop_seq = seq;
+}
+
+static bool has_early(const struct hrr_row *r, uint64_t seq)
+{
+	for (const struct hrr_diff_call *c = r->head; c; c = c->next)
+		if (c->seq <= seq)
+			return true;
+	return false;
+}
+
+/* Nothing that waits, or is to be read, is as early as what the run stops after. */
+static bool settled(const struct hrr_diff *d)
+{
+	for (int side = 0; side < 2; side++) {
+		const struct hrr_side *s = &d->side[side];
+
+		if (!s->beyond && !s->ended)
+			return false;
+		for (size_t i = 0; i < s->n_lanes; i++) {
+			const struct hrr_lane *l = s->lanes[i];
+
+			if (l->p != d->stop_p)
+				continue;
+			/* Calls of a thread are in order; what is left of its streams is not. */
+			if ((l->row.n && l->row.head->seq <= d->stop_seq) ||
+			    has_early(&l->left, d->stop_seq))
+				return false;
+			for (size_t q = 0; q < l->n_queues; q++)
+				if (l->queues[q].row.head->seq <= d->stop_seq)
+					return false;
+		}
+	}
+	return true;
 }
 
 /* Work of a stream goes to its queue; everything else has its answer here. */
@@ -137,9 +178,9 @@ struct item {
 
 static size_t items(const struct hrr_diff *d, const struct hrr_lane *l, struct item *v)
 {
-	size_t n = 0;
+	size_t n = 0, most = l->until ? l->until : l->row.n;
 
-	for (const struct hrr_diff_call *c = l->row.head; c; c = c->next) {
+	for (const struct hrr_diff_call *c = l->row.head; c && most > 0; c = c->next, most--) {
 		bool more = n && c->queued && v[n - 1].key.alone == HRR_ALIGN_WORK;
 
 		if (!more && n == HRR_ALIGN_WINDOW)
@@ -163,15 +204,23 @@ static size_t items(const struct hrr_diff *d, const struct hrr_lane *l, struct i
 /*
  * Aligns what waits at the front of a and b. Near the end of a window an
  * alignment may be a makeshift, so half of it stays for the next one, unless
- * nothing more can come.
+ * nothing more can come. Where little is equal the place where they meet again is looked for first;
+ * false: more calls are needed for that (not with may_wait false).
  */
-static void window(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b, bool all)
+static bool window(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b, bool may_wait)
 {
+	const bool ended = d->side[0].ended && d->side[1].ended, between = a->until && b->until;
+	struct hrr_meeting m = {
+	    .a = &a->row, .b = &b->row, .ended = {d->side[0].ended, d->side[1].ended}};
+
+	if (may_wait && hrr_meet_waits(&a->search, &m))
+		return false;
 	struct item va[HRR_ALIGN_WINDOW], vb[HRR_ALIGN_WINDOW];
 	struct hrr_align_key ka[HRR_ALIGN_WINDOW], kb[HRR_ALIGN_WINDOW];
 	unsigned char ops[sizeof d->align.ops]; /* queues are aligned meanwhile */
 	size_t na = items(d, a, va), nb = items(d, b, vb), i = 0, j = 0;
-	bool whole = all && na < HRR_ALIGN_WINDOW && nb < HRR_ALIGN_WINDOW;
+	bool whole =
+	    (ended || between || !may_wait) && na < HRR_ALIGN_WINDOW && nb < HRR_ALIGN_WINDOW;
 
 	for (size_t k = 0; k < na; k++)
 		ka[k] = va[k].key;
@@ -180,6 +229,20 @@ static void window(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b, b
 	size_t n = hrr_align(&d->align, ka, na, kb, nb);
 
 	memcpy(ops, d->align.ops, n);
+	if (!whole && !between && may_wait) {
+		size_t same = hrr_align_same(ops, n, ka, kb);
+		int rc = hrr_meet_again(&a->search, &m, same, na < nb ? na : nb, a->passed);
+
+		if (rc < 0)
+			d->err = rc;
+		if (rc == HRR_MEET_WAIT)
+			return false;
+		if (rc == HRR_MEET_FOUND) {
+			a->until = m.before[0];
+			b->until = m.before[1];
+			return true;
+		}
+	}
 	for (size_t k = 0; k < n && !hrr_diff_over(d); k++) {
 		if (!whole && k && (i >= (na + 1) / 2 || j >= (nb + 1) / 2))
 			break;
@@ -197,6 +260,7 @@ static void window(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b, b
 				pass_only(d, b);
 	}
 	hrr_stream_step(d, a, b, false);
+	return true;
 }
 
 #define MUCH 2048 /* calls that wait, most of them work, are enough to align */
@@ -239,14 +303,25 @@ static bool easy(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b)
 	return true;
 }
 
+/* What only one has before the place where both go on alike. */
+static bool gone(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b)
+{
+	struct hrr_lane *l = a->until ? a : b;
+
+	if (!a->until == !b->until)
+		return false;
+	hrr_diff_commit_only(d, l, take(d, l));
+	return true;
+}
+
 static void step(struct hrr_diff *d, struct hrr_lane *a, struct hrr_lane *b)
 {
 	while (!hrr_diff_over(d)) {
-		if (easy(d, a, b))
+		if (gone(d, a, b) || easy(d, a, b))
 			continue;
-		if ((!a->row.n && !b->row.n) || !enough(d, a) || !enough(d, b))
+		if ((!a->row.n && !b->row.n) || (!a->until && (!enough(d, a) || !enough(d, b))) ||
+		    !window(d, a, b, true))
 			return;
-		window(d, a, b, d->side[0].ended && d->side[1].ended);
 	}
 }
 
@@ -285,7 +360,7 @@ static void relieve(struct hrr_diff *d, int side)
 		return;
 	}
 	if (l->partner && l->partner->row.n) {
-		window(d, l->side ? l->partner : l, l->side ? l : l->partner, true);
+		window(d, l->side ? l->partner : l, l->side ? l : l->partner, false);
 		return;
 	}
 	for (size_t n = l->row.n - l->row.n / 2; n > 0 && !hrr_diff_over(d); n--) {
@@ -326,6 +401,7 @@ static int read_one(struct hrr_diff *d, int side, struct hrr_diag *diag)
 		hrr_diff_call_free(&s->objects, c);
 		return hrr_diag_set(diag, rc, "out of memory");
 	}
+	s->beyond |= d->stops && c->p == d->stop_p && c->seq > d->stop_seq;
 	d->stats.calls[side] += c->kind == HRR_REC_CALL;
 	d->stats.results[side] += c->kind == HRR_REC_OTHER;
 	hrr_row_add(&l->row, c);
@@ -369,6 +445,7 @@ int hrr_diff_run(struct hrr_diff *d, struct hrr_diag *diag)
 		rc = read_one(d, side, diag);
 		if (rc < 0)
 			return rc;
+		d->stop |= d->stops && settled(d);
 	}
 	finish(d);
 	if (d->err == -ENOMEM)

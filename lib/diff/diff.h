@@ -11,7 +11,8 @@
  * is one difference and not the start of thousands. Work on several streams may be
  * mixed in any order (stream.c). Addresses and handles are
  * the same when what they stand for was made by aligned calls. An output is
- * compared with the output of the aligned call.
+ * compared with the output of the aligned call. Where two threads part for longer than a window of
+ * the alignment holds, the place where they go on alike is looked for (resync.h).
  *
  * Bounds: calls that wait for their counterpart take at most
  * HRR_DIFF_MAX_WAITING bytes a side (what has waited longest is then given up
@@ -66,6 +67,12 @@ int hrr_diff_new(struct hrr_diff **ret, struct hrr_source *a, struct hrr_source 
 		 int (*each)(void *self, const struct hrr_diff_event *e), void *self);
 /* 0 at the end or when each stopped it; negative with diag. */
 int hrr_diff_run(struct hrr_diff *d, struct hrr_diag *diag);
+/*
+ * From within each: stop once all calls of process p up to seq have their answer. What is told
+ * until then may be of an earlier call, of another thread or stream; outputs that come later are
+ * not.
+ */
+void hrr_diff_stop_after(struct hrr_diff *d, uint32_t p, uint64_t seq);
 const struct hrr_diff_stats *hrr_diff_get_stats(const struct hrr_diff *d);
 void hrr_diff_free(struct hrr_diff *d);
 

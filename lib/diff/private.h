@@ -12,10 +12,17 @@ struct hrr_row {
 	size_t n;
 };
 
+/* Of two rows that have little in common: see resync.h. Zeroed is none. */
+struct hrr_search {
+	size_t look;	/* calls of each to wait for before the next try; 0: none goes on */
+	uint64_t tired; /* no try before so many calls have passed */
+};
+
 /* Work of one thread on one stream that waits for its counterpart. */
 struct hrr_queue {
 	uint32_t stream;
 	struct hrr_row row;
+	struct hrr_search search; /* of the first recording's */
 };
 
 #define HRR_LANE_KNOWN 32
@@ -29,10 +36,12 @@ struct hrr_lane {
 	size_t n_work;		  /* of them, work on streams */
 	struct hrr_queue *queues; /* owned; none is empty */
 	size_t n_queues, cap_queues;
-	struct hrr_row left; /* work that has no counterpart on its own stream */
-	uint64_t passed;     /* calls that went through the alignment of the thread */
-	uint64_t rank;	     /* of them, pairs that order streams */
-	uint64_t after;	     /* seq of the last of those */
+	struct hrr_row left;	  /* work that has no counterpart on its own stream */
+	uint64_t passed;	  /* calls that went through the alignment of the thread */
+	uint64_t rank;		  /* of them, pairs that order streams */
+	uint64_t after;		  /* seq of the last of those */
+	size_t until;		  /* calls before the place where this and the partner meet again */
+	struct hrr_search search; /* side 0 */
 	struct hrr_lane *partner;
 	bool alone;	 /* there is no partner and will be none */
 	uint32_t thread; /* number of the pair, from 1; 0 before it has one */
@@ -72,6 +81,7 @@ struct hrr_side {
 	struct hrr_map by_seq; /* (p, seq) to place in the ring */
 	size_t waiting;	       /* bytes */
 	bool ended;
+	bool beyond; /* of what the run stops after, something later was read */
 };
 
 struct hrr_diff {
@@ -85,6 +95,9 @@ struct hrr_diff {
 	int (*each)(void *self, const struct hrr_diff_event *e);
 	void *self;
 	bool stop;
+	bool stops; /* when these have their answer */
+	uint32_t stop_p;
+	uint64_t stop_seq;
 	int err;
 	struct hrr_align align;
 };

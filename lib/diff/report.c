@@ -85,7 +85,7 @@ static void count(struct hrr_report *r, enum hrr_diff_what what)
 static size_t weigh(struct hrr_report *r, const struct hrr_diff_event *e,
 		    struct hrr_report_member *v)
 {
-	bool read = r->differ < r->opt.shown || r->opt.type;
+	bool read = r->differ < r->opt.shown || r->opt.type || r->opt.first;
 	size_t n = 0;
 
 	for (size_t i = 0; i < e->n_members; i++) {
@@ -112,6 +112,26 @@ static size_t weigh(struct hrr_report *r, const struct hrr_diff_event *e,
 	return n;
 }
 
+/*
+ * Threads and streams are answered one after the other, so that a difference of another one may be
+ * of an earlier call. Whether this one takes the place of what was found before.
+ */
+static bool earliest(struct hrr_report *r, const struct hrr_diff_event *e)
+{
+	const struct hrr_diff_call *c = e->a ? e->a : e->b;
+
+	if (r->differ && (c->p != r->first_p || c->seq >= r->first_seq))
+		return false;
+	hrr_diff_stop_after(r->diff, c->p, c->seq);
+	r->first_p = c->p;
+	r->first_seq = c->seq;
+	r->differ = r->changed = r->outputs = 0;
+	memset(r->only, 0, sizeof r->only);
+	memset(r->outputs_only, 0, sizeof r->outputs_only);
+	r->buf.len = 0;
+	return true;
+}
+
 int hrr_report_event(void *self, const struct hrr_diff_event *e)
 {
 	struct hrr_report *r = self;
@@ -122,14 +142,16 @@ int hrr_report_event(void *self, const struct hrr_diff_event *e)
 		return -ENOMEM;
 	size_t n = weigh(r, e, v);
 
-	if (n || e->n_members == 0) {
+	if ((n || e->n_members == 0) && (!r->opt.first || earliest(r, e))) {
 		count(r, e->what);
 		if (r->differ <= r->opt.shown) {
 			rc =
 			    r->opt.json ? hrr_report_json(r, e, v, n) : hrr_report_text(r, e, v, n);
-			hrr_report_flush(r);
+			if (!r->opt.first)
+				hrr_report_flush(r);
 		}
-		if (rc == 0 && r->opt.first)
+		/* Lists may be long, and the exit code is that of any: neither waits. */
+		if (rc == 0 && r->opt.first && (r->opt.list || r->opt.shown == 0))
 			rc = 1;
 	}
 	for (size_t i = 0; i < n; i++)

@@ -12,7 +12,7 @@ struct hrr_report_options {
 	bool json;
 	bool list;	/* every differing byte, as cmp -l prints it */
 	uint64_t shown; /* differences printed; the rest is counted */
-	bool first;	/* stop at the first difference */
+	bool first;	/* only that of the earliest call */
 	enum hrr_type type;
 	struct hrr_tolerance tolerance;
 };
@@ -31,12 +31,16 @@ struct hrr_report {
 	uint64_t changed, only[2], outputs, outputs_only[2];
 	uint64_t tolerated; /* pairs of blobs that differ within tolerance */
 	uint64_t troubles;
+	uint32_t first_p; /* the earliest so far; its text is in buf until the end */
+	uint64_t first_seq;
 	bool told[2]; /* that there are no blobs */
 };
 
 /* The callback for hrr_diff_new; self is the report. */
 int hrr_report_event(void *self, const struct hrr_diff_event *e);
 void hrr_report_release(struct hrr_report *r);
+/* What is in buf; of opt.first nothing is written before. */
+void hrr_report_flush(struct hrr_report *r);
 /* JSON: the last line, with the counts. */
 int hrr_report_end(struct hrr_report *r);
 

@@ -13,7 +13,6 @@ int hrr_report_differ(const struct hrr_report *r, const void *a, size_t len_a, c
 /* Text: whole lines, indented. JSON: members, with a leading comma. */
 int hrr_report_put_bytes(struct hrr_report *r, const char *path, const void *a, size_t len_a,
 			 const void *b, size_t len_b);
-void hrr_report_flush(struct hrr_report *r);
 
 /* A member of an event with the bytes of its blobs, where it has two and they could be read. */
 struct hrr_report_member {

@@ -1,4 +1,4 @@
-#include "lib/diff/private.h"
+#include "lib/diff/resync.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -123,9 +123,21 @@ static size_t keys(const struct hrr_row *r, struct hrr_align_key *k)
 	return n;
 }
 
+static bool long_ago(const struct hrr_lane *l, const struct hrr_row *r)
+{
+	return r->n && l->passed - r->head->passed > 2 * HRR_RESYNC_MOST;
+}
+
 static bool waited(const struct hrr_lane *l, const struct hrr_row *r)
 {
 	return r->n && l->passed - r->head->passed > PATIENCE;
+}
+
+/* Before the place where both go on alike; a moved call has its counterpart among what is left. */
+static void leave(struct hrr_lane *l, struct hrr_row *r, size_t n)
+{
+	for (; n > 0; n--)
+		hrr_row_add(&l->left, hrr_row_take(r));
 }
 
 /* One stream's work, as far as it can be told already. */
@@ -133,13 +145,36 @@ static void align(struct hrr_diff *d, struct hrr_lane *a, struct hrr_row *ra, st
 		  struct hrr_row *rb, bool final)
 {
 	struct hrr_align_key ka[HRR_ALIGN_WINDOW], kb[HRR_ALIGN_WINDOW];
+	struct hrr_queue *q = ra->n ? queue_of(a, ra->head->stream) : NULL;
+	struct hrr_meeting m = {.a = ra, .b = rb};
 
 	while (!hrr_diff_over(d)) {
 		same_heads(d, a, ra, rb);
 		bool full = ra->n >= HRR_ALIGN_WINDOW && rb->n >= HRR_ALIGN_WINDOW;
 		if ((!ra->n && !rb->n) || (!full && !final && !waited(a, ra) && !waited(b, rb)))
 			return;
-		size_t n = hrr_align(&d->align, ka, keys(ra, ka), kb, keys(rb, kb));
+		/* What waits in queues is not counted elsewhere: no longer than a search may need.
+		 */
+		m.ended[0] = m.ended[1] = final || long_ago(a, ra) || long_ago(b, rb);
+		if (q && ra->n && rb->n && hrr_meet_waits(&q->search, &m))
+			return;
+		size_t na = keys(ra, ka), nb = keys(rb, kb),
+		       n = hrr_align(&d->align, ka, na, kb, nb);
+
+		if (na && nb && (na == HRR_ALIGN_WINDOW || nb == HRR_ALIGN_WINDOW)) {
+			size_t same = hrr_align_same(d->align.ops, n, ka, kb);
+			int rc = hrr_meet_again(&q->search, &m, same, na < nb ? na : nb, a->passed);
+
+			if (rc < 0)
+				d->err = rc;
+			if (rc == HRR_MEET_WAIT)
+				return;
+			if (rc == HRR_MEET_FOUND) {
+				leave(a, ra, m.before[0]);
+				leave(b, rb, m.before[1]);
+				continue;
+			}
+		}
 		size_t left = final && ra->n <= HRR_ALIGN_WINDOW && rb->n <= HRR_ALIGN_WINDOW
 				  ? n
 				  : HRR_ALIGN_WINDOW / 2;
