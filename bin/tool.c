@@ -177,18 +177,24 @@ void tool_misuse(const char *fmt, ...)
 
 int tool_option(int argc, char **argv, const char *shorts, const struct option *longs)
 {
-	static struct option all[64];
-	static char text[128];
+	static struct option *all; /* both for good */
+	static char *text;
 
-	if (all[0].name == NULL) {
-		size_t n = 0;
-		for (; longs != NULL && longs[n].name != NULL && n < 62; n++)
-			all[n] = longs[n];
+	if (all == NULL) {
+		size_t n = 0, room = strlen(shorts) + sizeof "+:h";
+		while (longs != NULL && longs[n].name != NULL)
+			n++;
+		all = calloc(n + 3, sizeof *all);
+		text = malloc(room);
+		if (all == NULL || text == NULL)
+			tool_no_memory();
+		if (n > 0)
+			memcpy(all, longs, n * sizeof *all);
 		all[n++] = (struct option){"version", no_argument, NULL, OPTION_VERSION};
 		all[n++] = (struct option){"help", no_argument, NULL, 'h'};
 		/* '+' first, then ':' so that a missing argument is told from an unknown option. */
 		bool plus = shorts[0] == '+';
-		snprintf(text, sizeof text, "%s:h%s", plus ? "+" : "", shorts + plus);
+		snprintf(text, room, "%s:h%s", plus ? "+" : "", shorts + plus);
 		opterr = 0;
 	}
 	int at = optind;

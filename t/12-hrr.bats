@@ -55,6 +55,23 @@ body() {
 	[[ $out != *'"region"'* ]]
 }
 
+@test "hrr-cat of an upstream archive: a region whose size or time cannot be is left out, and said" {
+	cp -r "$DATA/regions" size
+	cp -r "$DATA/regions" time
+	chmod -R u+w size time
+	# The first record: its size is at byte 64, its time at byte 72.
+	printf '\x20' | dd of=size/pid-1234/regions/hrr.hrrr bs=1 seek=70 conv=notrunc status=none
+	printf '\x10' | dd of=time/pid-1234/regions/hrr.hrrr bs=1 seek=79 conv=notrunc status=none
+	local all
+	all=$(hrr-cat "$DATA/regions" 2>/dev/null | grep -c '^{"region"')
+	for f in size time; do
+		run_sep hrr-cat $f
+		status_is 0
+		err_has "regions: one at 0x7fbe01400000 is left out: its $f is not plausible"
+		[ "$(grep -c '^{"region"' "$T/.out")" -eq $((all - 1)) ]
+	done
+}
+
 @test "hrr-cat takes over the blobs of an upstream archive" {
 	hrr-cat -q -o own "$DATA/saxpy"
 	cmp "own/blobs/9a/9a973b4fa7b31fc1633964fd11a4747e" \

@@ -112,6 +112,20 @@ setup() {
 	out_is 2
 }
 
+@test "cat --timeline: a t0 past 64 bits moves nothing" {
+	for t0 in 1000000005 18446744074709551621; do # the second is 2^64 more
+		cat >two.jsonl <<-E
+			{"hrr":1,"p":0,"pid":1,"command":[],"t0":"5","blobs":"/"}
+			{"hrr":1,"p":1,"pid":2,"command":[],"t0":"$t0","blobs":"/"}
+			{"seq":1,"p":1,"t":2000,"dur":1,"tid":1,"api":"hipInit","args":{}}
+		E
+		run_sep hrr-cat --timeline two.jsonl
+		status_is 0
+		jq '.traceEvents[] | select(.ph=="X") | .ts' "$T/.out" >>ts
+	done
+	[ "$(tr '\n' ' ' <ts)" = '1000002 2 ' ]
+}
+
 @test "cat --timeline: a bad line in the middle ends the trace, which stays JSON" {
 	{ head -n 3 $S/events.jsonl; echo '{"seq":'; } >bad.jsonl
 	run_sep hrr-cat --timeline bad.jsonl

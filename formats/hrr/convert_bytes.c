@@ -236,10 +236,7 @@ static int put_output(struct hrr_convert *c, const struct prog *p, const struct 
 	PUT(b, "{\"output\":");
 	put_dec(b, c->seq);
 	put_p(b, c->opt.p);
-	PUT(b, ",\"t\":");
-	put_dec(b, ev->t - c->t0);
-	PUT(b, ",\"tid\":");
-	put_num(b, ev->tid);
+	put_when(b, ev->t - c->t0, ev->tid);
 	PUT(b, ",\"addr\":");
 	put_hex(b, m->addr);
 	PUT(b, ",\"size\":");

@@ -29,10 +29,7 @@ static int raw(struct hrr_convert *c, const struct hrr_event *ev, const char *ap
 		bad |= hrr_buf_addf(b, ",\"p\":%lld", (long long)c->opt.p);
 	if (bad || room(b, 128) < 0)
 		return -ENOMEM;
-	PUT(b, ",\"t\":");
-	put_num(b, ev->t - c->t0);
-	PUT(b, ",\"tid\":");
-	put_num(b, ev->tid);
+	put_when(b, ev->t - c->t0, ev->tid);
 	PUT(b, "}\n");
 	return 0;
 }
@@ -79,10 +76,7 @@ static int begin_call(struct hrr_convert *c, const struct prog *p, const struct 
 	PUT(b, "{\"seq\":");
 	put_dec(b, c->seq);
 	put_p(b, c->opt.p);
-	PUT(b, ",\"t\":");
-	put_dec(b, ev->t - c->t0);
-	PUT(b, ",\"tid\":");
-	put_num(b, ev->tid);
+	put_when(b, ev->t - c->t0, ev->tid);
 	c->call.api_at = b->len - c->call.at + sizeof ",\"api\":\"" - 1;
 	put_key_text(b, p->head, p->head_len);
 	return 0;

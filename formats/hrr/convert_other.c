@@ -7,13 +7,20 @@
 
 /* Lines that are no calls. */
 
+static int add_p(struct hrr_convert *c)
+{
+	if (room(&c->out, 32) < 0)
+		return -ENOMEM;
+	put_p(&c->out, c->opt.p);
+	return 0;
+}
+
 int hrr_put_header(struct hrr_convert *c)
 {
 	struct hrr_buf *b = &c->out;
 	int bad = hrr_buf_adds(b, "{\"hrr\":1");
 
-	if (c->opt.p >= 0)
-		bad |= hrr_buf_addf(b, ",\"p\":%lld", (long long)c->opt.p);
+	bad |= add_p(c);
 	bad |= hrr_buf_addf(b,
 			    ",\"pid\":%u,\"image\":0,\"command\":[],\"t0\":\"%llu\",\"boot\":\"\","
 			    "\"env\":{},\"blobs\":",
@@ -57,8 +64,7 @@ int hrr_put_runtime(struct hrr_convert *c)
 		bad |= hrr_buf_addc(b, ']');
 	}
 	bad |= hrr_buf_addc(b, '}');
-	if (c->opt.p >= 0) /* second in the record: the object is the first */
-		bad |= hrr_buf_addf(b, ",\"p\":%lld", (long long)c->opt.p);
+	bad |= add_p(c); /* second in the record: the object is the first */
 	bad |= hrr_buf_adds(b, ",\"t\":0}\n");
 	return bad ? -ENOMEM : 0;
 }
@@ -75,8 +81,7 @@ int hrr_put_end(struct hrr_convert *c)
 	if (!c->f.complete)
 		return 0; /* cut short: no end */
 	bad = hrr_buf_adds(b, "{\"end\":\"complete\"");
-	if (c->opt.p >= 0)
-		bad |= hrr_buf_addf(b, ",\"p\":%lld", (long long)c->opt.p);
+	bad |= add_p(c);
 	bad |= hrr_buf_addf(
 	    b,
 	    ",\"t\":%llu,\"calls\":%llu,\"outputs\":%llu,\"regions\":%llu,\"lost\":0"

@@ -205,6 +205,14 @@ static inline void put_p(struct hrr_buf *b, int64_t p)
 	PUT(b, ",\"p\":");
 	put_dec(b, (uint64_t)p);
 }
+/* When and where a record was made. */
+static inline void put_when(struct hrr_buf *b, uint64_t t, uint64_t tid)
+{
+	PUT(b, ",\"t\":");
+	put_num(b, t);
+	PUT(b, ",\"tid\":");
+	put_num(b, tid);
+}
 static inline uint64_t word(const unsigned char *p, unsigned width)
 {
 	return width == 4 ? hrr_le32(p) : hrr_le64(p);

@@ -175,18 +175,6 @@ static int begin(struct hrr_hrr8 *x, struct out_process *p, struct hrr_diag *dia
 	return append(p, h, sizeof h, diag);
 }
 
-static uint64_t decimal(const struct hrr_json *j, const char *name)
-{
-	size_t len;
-	int node = hrr_json_get(j, 0, name);
-	const char *s = node >= 0 ? hrr_json_raw(j, node, &len) : NULL;
-	uint64_t v = 0;
-
-	for (size_t i = 0; s != NULL && i < len && s[i] >= '0' && s[i] <= '9'; i++)
-		v = v * 10 + (uint64_t)(s[i] - '0');
-	return v;
-}
-
 static int header(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		  struct hrr_diag *diag)
 {
@@ -200,7 +188,7 @@ static int header(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_re
 		p->pid = (uint32_t)v;
 	if (hrr_json_u64(j, hrr_json_get(j, 0, "image"), &v) == 0)
 		p->image = (uint32_t)v;
-	p->t0 = decimal(j, "t0");
+	p->t0 = hrr_json_decimal(j, "t0");
 	if (f >= 0 && j->nodes[f].type == HRR_JSON_OBJECT) {
 		p->foreign = true;
 		p->major = 7; /* until the runtime record says */

@@ -25,22 +25,19 @@ struct key {
 	uint32_t device, index;
 };
 
-static int by_key(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->base != y->base)
-		return x->base < y->base ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
 static int by_place(const struct key *x, const struct key *y)
 {
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
 	return x->base < y->base ? -1 : x->base > y->base;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+	int place = by_place(x, y);
+
+	return place != 0 ? place : x->index < y->index ? -1 : x->index > y->index;
 }
 
 static bool is_segment(unsigned action)

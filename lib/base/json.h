@@ -70,6 +70,8 @@ bool hrr_json_is(const struct hrr_json *j, int node, const char *string);
 int hrr_json_u64(const struct hrr_json *j, int node, uint64_t *ret);
 int hrr_json_i64(const struct hrr_json *j, int node, int64_t *ret);
 int hrr_json_f64(const struct hrr_json *j, int node, double *ret);
+/* A number of 64 bits that is a string, member key of the root ("t0"). 0: none, or too large. */
+uint64_t hrr_json_decimal(const struct hrr_json *j, const char *key);
 /* "0x…" (1 to 16 hex digits, any case) as a string; integers are taken too. */
 int hrr_json_addr(const struct hrr_json *j, int node, uint64_t *ret);
 /* The same of the text of an integer, and of a string without its quotes. */

@@ -162,6 +162,19 @@ int hrr_json_addr(const struct hrr_json *j, int node, uint64_t *ret)
 	return s != NULL ? hrr_json_text_addr(s, len, ret) : hrr_json_u64(j, node, ret);
 }
 
+uint64_t hrr_json_decimal(const struct hrr_json *j, const char *key)
+{
+	size_t len;
+	const char *s = hrr_json_raw(j, hrr_json_get(j, 0, key), &len);
+	uint64_t v = 0;
+
+	for (size_t i = 0; s != NULL && i < len; i++)
+		if (s[i] < '0' || s[i] > '9' || __builtin_mul_overflow(v, 10u, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v))
+			return 0;
+	return v;
+}
+
 int hrr_json_hex(const struct hrr_json *j, int node, struct hrr_buf *b)
 {
 	size_t len;

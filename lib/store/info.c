@@ -186,13 +186,9 @@ static int put_bytes(struct hrr_buf *b, uint64_t n)
 
 static int put_when(struct hrr_buf *b, const struct hrr_json *j)
 {
-	size_t len;
-	const char *s = hrr_json_raw(j, hrr_json_get(j, 0, "realtime"), &len);
-	uint64_t v = 0;
+	uint64_t v = hrr_json_decimal(j, "realtime");
 	struct tm tm;
 
-	for (size_t i = 0; s != NULL && i < len && s[i] >= '0' && s[i] <= '9'; i++)
-		v = v * 10 + (uint64_t)(s[i] - '0');
 	time_t t = (time_t)(v / 1000000000);
 	if (v == 0 || gmtime_r(&t, &tm) == NULL)
 		return 0;

@@ -14,19 +14,6 @@ static int no_memory(struct hrr_diag *diag)
 	return hrr_diag_set(diag, -ENOMEM, "out of memory");
 }
 
-static uint64_t decimal(const struct hrr_json *j, const char *key)
-{
-	size_t len;
-	const char *s = hrr_json_raw(j, hrr_json_get(j, 0, key), &len);
-	uint64_t v = 0;
-
-	for (size_t i = 0; s != NULL && i < len; i++)
-		if (s[i] < '0' || s[i] > '9' || __builtin_mul_overflow(v, 10u, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(s[i] - '0'), &v))
-			return 0;
-	return v;
-}
-
 /* How a sidecar's times become the stream's. */
 struct times {
 	int64_t shift; /* what is added */
@@ -62,7 +49,7 @@ static int read_header(const struct hrr_json *j, const struct hrr_sidecar_clock 
 		return hrr_diag_set(diag, -EINVAL,
 				    "bad sidecar: \"resolution\" is not from 1 to %llu ns",
 				    (unsigned long long)HRR_SIDECAR_TICK_MAX);
-	uint64_t t0 = decimal(j, "t0");
+	uint64_t t0 = hrr_json_decimal(j, "t0");
 	ret->shift = t0 == 0 || zero == 0 ? 0 : (int64_t)(t0 - zero);
 	return 0;
 }

@@ -30,6 +30,15 @@ static void read_entry(const struct hrr_record *rec, uint64_t resolution, size_t
 		ret->size = 1;
 }
 
+static int by_tick(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->tick != y->tick)
+		return x->tick < y->tick ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
 static int by_place(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -38,18 +47,7 @@ static int by_place(const void *a, const void *b)
 		return x->base < y->base ? -1 : 1;
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
-	if (x->tick != y->tick)
-		return x->tick < y->tick ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
-}
-
-static int by_tick(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	if (x->tick != y->tick)
-		return x->tick < y->tick ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
+	return by_tick(a, b);
 }
 
 /* A del gets the size of the add that stood there before it, the largest where kinds are open. */

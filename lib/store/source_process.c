@@ -28,19 +28,6 @@ int hrr_source_process_get(struct hrr_source *s, uint32_t p, struct process **re
 	return 0;
 }
 
-static uint64_t decimal(const struct hrr_json *j, const char *key)
-{
-	size_t len;
-	const char *text = hrr_json_raw(j, hrr_json_get(j, 0, key), &len);
-	uint64_t v = 0;
-
-	for (size_t i = 0; text != NULL && i < len; i++)
-		if (text[i] < '0' || text[i] > '9' || __builtin_mul_overflow(v, 10u, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(text[i] - '0'), &v))
-			return 0;
-	return v;
-}
-
 int hrr_source_note_header(struct hrr_source *s, struct feed *f, struct process *p,
 			   struct hrr_diag *diag)
 {
@@ -53,8 +40,8 @@ int hrr_source_note_header(struct hrr_source *s, struct feed *f, struct process 
 		return hrr_diag_set(diag, -EINVAL, "bad stream: a second header for process %u",
 				    f->head.p);
 	p->header = true;
-	p->t0 = decimal(j, "t0");
-	p->realtime = decimal(j, "realtime");
+	p->t0 = hrr_json_decimal(j, "t0");
+	p->realtime = hrr_json_decimal(j, "realtime");
 	/* Folders were chosen by name; a stream is chosen by what its headers say. */
 	if (s->opt.pid >= 0 && f->p < 0 && hrr_json_u64(j, hrr_json_get(j, 0, "pid"), &pid) == 0)
 		p->dropped = pid != (uint64_t)s->opt.pid;

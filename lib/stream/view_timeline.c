@@ -79,17 +79,6 @@ static int meta(struct hrr_view *v, struct hrr_buf *b, const char *what, uint64_
 	return bad;
 }
 
-static uint64_t decimal(const struct hrr_json *j, const char *key)
-{
-	size_t len;
-	const char *s = hrr_json_raw(j, hrr_json_get(j, 0, key), &len);
-	uint64_t x = 0;
-
-	for (size_t i = 0; s != NULL && i < len && s[i] >= '0' && s[i] <= '9'; i++)
-		x = x * 10 + (uint64_t)(s[i] - '0');
-	return x;
-}
-
 static int header(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf *b)
 {
 	const struct hrr_json *j = &rec->json;
@@ -98,7 +87,7 @@ static int header(struct hrr_view *v, const struct hrr_record *rec, struct hrr_b
 	int command = hrr_json_get(j, 0, "command"), bad = 0;
 
 	(void)hrr_json_u64(j, hrr_json_get(j, 0, "pid"), &pid);
-	bad |= set_by_p(&v->t0s, rec->p, decimal(j, "t0"));
+	bad |= set_by_p(&v->t0s, rec->p, hrr_json_decimal(j, "t0"));
 	bad |= set_by_p(&v->pids, rec->p, pid);
 	if (command >= 0 && j->nodes[command].type == HRR_JSON_ARRAY &&
 	    hrr_json_first(j, command) >= 0)
