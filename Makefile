@@ -62,13 +62,13 @@ SHARED := $(if $(PRELOAD_SRC),$(L)/libhrr-preload.so) \
 	$(if $(wildcard lib/preload/audit.c),$(L)/libhrr-audit.so) \
 	$(if $(and $(RUNTIME_SRC),$(ISA_SRC)),$(L)/libhrr-emu.so $(STANDINS))
 
-.PHONY: all demo deps test check-asan check-faults check-tsan check-valgrind fault lint bench install uninstall clean help units apps man isa-coverage fuzz
+.PHONY: all demo deps test check-asan check-faults check-tsan check-valgrind check-compilers fault lint bench install uninstall clean help units apps man isa-coverage fuzz
 all: $(LIB) $(PROGS:%=$(BUILD)/bin/%) $(SHARED) $(COMPLETIONS)
 
 help:
 	@echo 'build:    all (the default) units apps install uninstall clean'
 	@echo 'first:    deps (installs with apt) demo'
-	@echo 'test:     test check-asan check-faults check-tsan check-valgrind fault fuzz lint man'
+	@echo 'test:     test check-asan check-faults check-tsan check-valgrind check-compilers fault fuzz lint man'
 	@echo 'figures:  bench isa-coverage'
 	@echo 'settings: CONFIG=gcc|clang|asan|tsan BUILD=DIR PREFIX=DIR DESTDIR=DIR DEVICE=emu|rocm TESTS="FILE..." V=1'
 

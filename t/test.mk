@@ -79,6 +79,10 @@ fuzz: all
 .PHONY: fuzz-objects
 fuzz-objects: $(LIB)
 
+# t/isa/algos.hip by every compiler at hand, for every arch, at each level of optimisation: minutes.
+check-compilers: $(BUILD)/t/unit/isa_algos
+	$(T_ENV) HRR_T_ALL=1 $(BUILD)/t/unit/isa_algos
+
 man:
 	mandoc -T lint -W warning man/*.[157]
 
