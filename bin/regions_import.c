@@ -21,6 +21,18 @@ static struct hrr_sidecar_place place_of(const struct regions *g)
 	return p;
 }
 
+/* Lines of regions, to standard output or into the archive; releases both. */
+static void deliver(const struct regions *g, const char *name, struct hrr_sidecar_place *place,
+		    struct hrr_buf *lines)
+{
+	if (g->archive == NULL)
+		tool_write(lines->data, lines->len);
+	else if (hrr_sidecar_put(place, g->name != NULL ? g->name : name, lines, &regions_diag) < 0)
+		tool_die_diag(&regions_diag);
+	hrr_sidecar_place_release(place);
+	hrr_buf_release(lines);
+}
+
 static int import_torch(struct regions *g)
 {
 	struct hrr_torch_options opt = {
@@ -46,14 +58,8 @@ static int import_torch(struct regions *g)
 		tool_no_memory();
 	for (char *line = strtok(in.data, "\n"); line != NULL; line = strtok(NULL, "\n"))
 		tool_say(g->torch, 0, "warning: %s", line);
-	if (g->archive == NULL)
-		tool_write(out.data, out.len);
-	else if (hrr_sidecar_put(&place, g->name != NULL ? g->name : "torch", &out, &regions_diag) <
-		 0)
-		tool_die_diag(&regions_diag);
-	hrr_sidecar_place_release(&place);
+	deliver(g, "torch", &place, &out);
 	hrr_buf_release(&in);
-	hrr_buf_release(&out);
 	return TOOL_YES;
 }
 
@@ -88,14 +94,8 @@ static int import_hrrr(struct regions *g)
 			   g->archive != NULL ? (int64_t)place.pid : -1, &st, &regions_diag) < 0)
 		tool_die(g->hrrr, 0, "%s", regions_diag.what);
 	say_hrrr(g, &st);
-	if (g->archive == NULL)
-		tool_write(out.data, out.len);
-	else if (hrr_sidecar_put(&place, g->name != NULL ? g->name : "hrrr", &out, &regions_diag) <
-		 0)
-		tool_die_diag(&regions_diag);
-	hrr_sidecar_place_release(&place);
+	deliver(g, "hrrr", &place, &out);
 	hrr_buf_release(&in);
-	hrr_buf_release(&out);
 	return TOOL_YES;
 }
 

@@ -211,6 +211,20 @@ freed there last:
 	err_is "hrr-regions: $S: warning: 1 payloads could not be read"
 }
 
+@test "regions map: many allocations far from each other are all drawn" {
+	awk 'BEGIN {
+	print "{\"hrr\":1,\"pid\":1,\"command\":[],\"t0\":\"1\",\"blobs\":\"/nowhere\"}"
+	for (i = 1; i <= 200; i++)
+		printf "{\"seq\":%d,\"t\":%d,\"dur\":1,\"tid\":1,\"api\":\"hipMalloc\",\"args\":{\"ptr\":\"0x7f%08x00\",\"size\":%d}}\n", i, i * 10, i * 65536 + (i > 100) * 2^30, 4096
+	print "{\"end\":\"complete\",\"t\":9999,\"calls\":200,\"outputs\":0,\"regions\":0,\"lost\":0,\"notRecorded\":{},\"realtime\":\"3\"}" }' >many
+	run_sep hrr-regions map --svg many
+	status_is 0
+	[ "$(grep -o '<title>hipMalloc\|<title>[^<]*0x7f' .out | wc -l)" = 200 ]
+	[ "$(grep -c '100 with gaps' .out)" = 2 ] # two places, not one and not all of it
+	! grep -q 'left out' .out
+	! grep -q 'segment' .out # what is not there needs no key
+}
+
 @test "regions map: a picture of memory over time" {
 	run_sep hrr-regions map --svg $S
 	status_is 0

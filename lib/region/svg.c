@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hip/made.h"
 #include "lib/region/svg_private.h"
 
 /* What a picture of memory is made from. */
@@ -179,7 +180,7 @@ int hrr_map_record(struct hrr_map *m, const struct hrr_record *rec, struct hrr_d
 		if (end > m->last)
 			m->last = end;
 	}
-	if (rec->kind == HRR_REC_CALL && rec->ret < 0)
+	if (rec->kind == HRR_REC_CALL && hrr_record_succeeded(rec, hrr_record_row(rec)))
 		(void)hrr_call_uses(rec, mark, &k);
 	int rc = hrr_world_record(m->world, rec, diag);
 	if (rc == 0 && m->failed)

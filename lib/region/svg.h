@@ -15,13 +15,13 @@ struct hrr_map_options {
 	uint64_t from, to; /* ns: what is drawn of time; to 0: to the end */
 };
 #define HRR_MAP_WIDTH 1280u
-#define HRR_MAP_MAX_BANDS 48	/* the largest ranges; how many more there are is said */
+#define HRR_MAP_MAX_BANDS 48	/* of more ranges those nearest to each other share one */
 #define HRR_MAP_MAX_RECTS 20000 /* drawn, the largest */
 #define HRR_MAP_MAX_MARKS 2000
 
 struct hrr_map_stats {
 	uint64_t things, marks;
-	uint64_t bands_left_out, rects_left_out, marks_left_out;
+	uint64_t rects_left_out, marks_left_out;
 };
 
 struct hrr_map;

@@ -198,8 +198,6 @@ static int put_bands(struct hrr_map *m, struct hrr_buf *b)
 	int bad = 0;
 
 	for (size_t i = 0; i < m->n_bands; i++) {
-		if (!x[i].shown)
-			continue;
 		hrr_map_bytes(size, sizeof size, x[i].size);
 		bad |= hrr_buf_addf(b,
 				    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
@@ -210,6 +208,11 @@ static int put_bands(struct hrr_map *m, struct hrr_buf *b)
 		bad |=
 		    hrr_buf_addf(b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
 				 m->left - 6, x[i].y + 20, size);
+		if (x[i].parts > 1)
+			bad |= hrr_buf_addf(b,
+					    "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" "
+					    "class=\"s\">%" PRIu32 " with gaps</text>\n",
+					    m->left - 6, x[i].y + 31, x[i].parts);
 	}
 	return bad;
 }
@@ -280,24 +283,38 @@ static int put_marks(struct hrr_map *m, struct hrr_buf *b, struct hrr_map_stats 
 	return bad;
 }
 
+static bool there_is(const struct hrr_map *m, uint8_t kind)
+{
+	const struct hrr_map_thing *t = hrr_map_things(m);
+
+	for (size_t i = 0; i < m->n_things; i++)
+		if (t[i].kind == kind && hrr_map_drawn(m, &t[i]))
+			return true;
+	return false;
+}
+
 static int put_legend(const struct hrr_map *m, struct hrr_buf *b, const struct hrr_map_stats *st)
 {
 	double x = m->left, y = BANDS_Y - 16;
 	int bad = 0;
 	static const struct {
+		uint8_t kind;
 		const char *shape, *name;
 	} keys[] = {
-	    {"fill=\"#e6e6e6\" stroke=\"#999\"", "allocated by HIP"},
-	    {"fill=\"#fbe3c8\" stroke=\"#e07b00\"", "segment"},
-	    {"fill=\"#4c78a8\"", "block (a colour per tag)"},
+	    {HRR_THING_DEVICE, "fill=\"#e6e6e6\" stroke=\"#999\"", "allocated by HIP"},
+	    {HRR_THING_SEGMENT, "fill=\"#fbe3c8\" stroke=\"#e07b00\"", "segment"},
+	    {HRR_THING_BLOCK, "fill=\"#4c78a8\"", "block (a colour per tag)"},
 	};
 
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++, x += 170)
-		bad |=
-		    hrr_buf_addf(b,
-				 "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"10\" %s/><text "
-				 "x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-				 x, y - 9, keys[i].shape, x + 17, y, keys[i].name);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		if (!there_is(m, keys[i].kind))
+			continue;
+		bad |= hrr_buf_addf(b,
+				    "<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"10\" "
+				    "%s/><text x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+				    x, y - 9, keys[i].shape, x + 17, y, keys[i].name);
+		x += 170;
+	}
 	bad |= hrr_buf_addf(b,
 			    "<path class=\"x\" d=\"M%.1f %.1fl8 8m-8 0l8 -8\"/><text x=\"%.1f\" "
 			    "y=\"%.1f\">used, but out of bounds or stale: %" PRIu64 "</text>\n",
@@ -360,7 +377,7 @@ static int draw(struct hrr_map *m, struct hrr_buf *b, double y, struct hrr_map_s
 	m->bands.len = 0;
 	m->n_bands = 0;
 	span(m);
-	int bad = hrr_map_layout(m, BANDS_Y, &st);
+	int bad = hrr_map_layout(m, BANDS_Y);
 	if (bad == 0 && m->n_bands == 0)
 		return 1;
 	double height = m->height + 60;
@@ -371,16 +388,14 @@ static int draw(struct hrr_map *m, struct hrr_buf *b, double y, struct hrr_map_s
 	bad |= put_things(m, b, &st);
 	bad |= put_marks(m, b, &st);
 	bad |= put_legend(m, b, &st);
-	if (st.bands_left_out + st.rects_left_out + st.marks_left_out > 0)
-		bad |= hrr_buf_addf(
-		    b,
-		    "<text class=\"s\" x=\"%.1f\" y=\"%.1f\">left out: %" PRIu64
-		    " smaller ranges, %" PRIu64 " smaller regions, %" PRIu64 " marks</text>\n",
-		    m->left, height - 8, st.bands_left_out, st.rects_left_out, st.marks_left_out);
+	if (st.rects_left_out + st.marks_left_out > 0)
+		bad |= hrr_buf_addf(b,
+				    "<text class=\"s\" x=\"%.1f\" y=\"%.1f\">left out: %" PRIu64
+				    " smaller regions, %" PRIu64 " marks</text>\n",
+				    m->left, height - 8, st.rects_left_out, st.marks_left_out);
 	bad |= hrr_buf_adds(b, "</svg>\n");
 	ret->things += st.things;
 	ret->marks += st.marks;
-	ret->bands_left_out += st.bands_left_out;
 	ret->rects_left_out += st.rects_left_out;
 	ret->marks_left_out += st.marks_left_out;
 	*ret_height = height;

@@ -21,16 +21,6 @@ static int by_base(const void *a, const void *b)
 	return x->base < y->base ? -1 : x->base > y->base;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const struct hrr_map_band *x = *(struct hrr_map_band *const *)a,
-				  *y = *(struct hrr_map_band *const *)b;
-
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
 bool hrr_map_drawn(const struct hrr_map *m, const struct hrr_map_thing *t)
 {
 	return t->kind != HRR_THING_HOST && t->to >= m->t_begin &&
@@ -43,7 +33,8 @@ static int join(struct hrr_map *m)
 	const struct hrr_map_thing *t = hrr_map_things(m);
 
 	for (size_t i = 0; i < m->n_things; i++) {
-		struct hrr_map_band x = {.base = t[i].base, .size = t[i].size, .things = 1};
+		struct hrr_map_band x = {
+		    .base = t[i].base, .size = t[i].size, .things = 1, .parts = 1};
 		if (hrr_map_drawn(m, &t[i]) && hrr_buf_add(&m->bands, &x, sizeof x) < 0)
 			return -ENOMEM;
 	}
@@ -65,37 +56,75 @@ static int join(struct hrr_map *m)
 	return 0;
 }
 
-int hrr_map_layout(struct hrr_map *m, double y, struct hrr_map_stats *stats)
+static int by_gap(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t gap_before(const struct hrr_map_band *b)
+{
+	return b->base - (b[-1].base + (b[-1].size - 1));
+}
+
+/* Where there are more than can be shown, those nearest to each other share one, gaps and all. */
+static int share(struct hrr_map *m)
+{
+	struct hrr_map_band *b = hrr_map_bands(m);
+	size_t n = m->n_bands, more = n - HRR_MAP_MAX_BANDS, k = 0;
+
+	if (n <= HRR_MAP_MAX_BANDS)
+		return 0;
+	uint64_t *gaps = calloc(n, sizeof *gaps);
+	if (gaps == NULL)
+		return -ENOMEM;
+	for (size_t i = 1; i < n; i++)
+		gaps[i - 1] = gap_before(&b[i]);
+	qsort(gaps, n - 1, sizeof *gaps, by_gap);
+	/* Gaps of like size go together: one of some like ranges does not stand apart. */
+	uint64_t widest = gaps[more - 1] < UINT64_MAX / 4 ? gaps[more - 1] * 4 : UINT64_MAX;
+	free(gaps);
+	uint64_t end = b[0].base + (b[0].size - 1);
+	for (size_t i = 1; i < n; i++) {
+		uint64_t gap = b[i].base - end, last = b[i].base + (b[i].size - 1);
+
+		end = last;
+		if (gap <= widest) {
+			b[k].size = last - b[k].base + 1;
+			b[k].things += b[i].things;
+			b[k].parts += b[i].parts;
+		} else {
+			b[++k] = b[i];
+		}
+	}
+	m->n_bands = k + 1;
+	return 0;
+}
+
+int hrr_map_layout(struct hrr_map *m, double y)
 {
 	int rc = join(m);
-	struct hrr_map_band *b = hrr_map_bands(m);
 
+	if (rc == 0)
+		rc = share(m);
+	struct hrr_map_band *b = hrr_map_bands(m);
 	if (rc < 0 || m->n_bands == 0)
 		return rc;
-	struct hrr_map_band **order = calloc(m->n_bands, sizeof(struct hrr_map_band *));
-	if (order == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < m->n_bands; i++)
-		order[i] = &b[i];
-	qsort(order, m->n_bands, sizeof(struct hrr_map_band *), by_size);
-	size_t shown = m->n_bands < HRR_MAP_MAX_BANDS ? m->n_bands : HRR_MAP_MAX_BANDS;
-	stats->bands_left_out = m->n_bands - shown;
-	double largest = (double)order[0]->size, busiest = 1, sum = 0;
-	for (size_t i = 0; i < shown; i++)
-		busiest = order[i]->things > busiest ? order[i]->things : busiest;
-	for (size_t i = 0; i < shown; i++) {
-		struct hrr_map_band *x = order[i];
-		x->shown = true;
-		/* Room where there is much to see, more than where there are many bytes. */
-		x->h = MORE * (0.3 * sqrt((double)x->size / largest) +
-			       0.7 * log(x->things) / log(1 + busiest));
-		sum += x->h;
+	double largest = 1, busiest = 1, sum = 0;
+	for (size_t i = 0; i < m->n_bands; i++) {
+		largest = fmax(largest, (double)b[i].size);
+		busiest = fmax(busiest, b[i].things);
 	}
-	free(order);
+	for (size_t i = 0; i < m->n_bands; i++) {
+		/* Room where there is much to see, more than where there are many bytes. */
+		b[i].h = MORE * (1 + log10(b[i].parts)) *
+			 (0.3 * sqrt((double)b[i].size / largest) +
+			  0.7 * log(b[i].things) / log(1 + busiest));
+		sum += b[i].h;
+	}
 	double scale = sum > ROOM ? ROOM / sum : 1;
 	for (size_t i = 0; i < m->n_bands; i++) {
-		if (!b[i].shown)
-			continue;
 		b[i].h = LOW + b[i].h * scale;
 		b[i].y = y;
 		y += b[i].h + GAP;
@@ -116,7 +145,7 @@ const struct hrr_map_band *hrr_map_band(const struct hrr_map *m, uint64_t addr)
 		else if (addr - b[mid].base >= b[mid].size)
 			low = mid + 1;
 		else
-			return b[mid].shown ? &b[mid] : NULL;
+			return &b[mid];
 	}
 	return NULL;
 }

@@ -21,7 +21,7 @@ struct hrr_map_band {
 	uint64_t base, size;
 	double y, h;
 	uint32_t things; /* that lived in it */
-	bool shown;
+	uint32_t parts;	 /* ranges with gaps between them that share it */
 };
 
 struct hrr_map {
@@ -51,10 +51,10 @@ static inline struct hrr_map_band *hrr_map_bands(const struct hrr_map *m)
 }
 
 /* Bands of all things and their place below y; -ENOMEM. */
-int hrr_map_layout(struct hrr_map *m, double y, struct hrr_map_stats *stats);
+int hrr_map_layout(struct hrr_map *m, double y);
 /* Lives in the time that is drawn, and has a place on a device. */
 bool hrr_map_drawn(const struct hrr_map *m, const struct hrr_map_thing *t);
-/* The band that holds addr and is shown, or NULL. */
+/* The band that holds addr, or NULL. */
 const struct hrr_map_band *hrr_map_band(const struct hrr_map *m, uint64_t addr);
 double hrr_map_x(const struct hrr_map *m, uint64_t t);
 double hrr_map_y(const struct hrr_map_band *band, uint64_t addr);
