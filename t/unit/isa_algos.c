@@ -5,8 +5,7 @@
  */
 #include <math.h>
 
-#include "t/unit/isa_fixture.h"
-#include "t/unit/tap.h"
+#include "t/unit/isa_tools.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -133,17 +132,10 @@ static void together(struct fx *f)
 static void one(const char *arch, const char *clang, const char *level)
 {
 	char flags[128];
-	const char *why = "";
 	struct fx f;
 
 	snprintf(flags, sizeof(flags), "-%s -ffp-contract=off", level);
-	const char *const path = fx_compile("algos", arch, clang, flags, &why);
-	diag("%s %s %s", arch, clang, level);
-	if (!path) {
-		ok(strcmp(why, "compiler failed") != 0, "%s by %s # skip %s", arch, clang, why);
-		return;
-	}
-	if (!ok(fx_load(&f, arch, path), "%s by %s -%s loads", arch, clang, level))
+	if (!isa_load(&f, "algos", arch, clang, flags))
 		return;
 	alone(&f);
 	together(&f);

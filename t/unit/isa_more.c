@@ -355,13 +355,13 @@ static void test_limits(void)
 	struct hrr_kernel *k = NULL;
 	struct fx f;
 
-	if (load(&f, "basic", "gfx1201", "clang++-19", "-O3")) {
+	if (isa_load(&f, "basic", "gfx1201", "clang++-19", "-O3")) {
 		a.x = fx_map(&f, x, sizeof(x));
 		fx_run(&f, "past_end", DIM(1, 65537, 1), DIM(1, 1, 1), 0, &a, sizeof(a));
 		is(f.report.status, ISA_BAD_LAUNCH, "gfx12: %s", f.report.what);
 		fx_close(&f);
 	}
-	if (!load(&f, "basic", "gfx90a", "clang++-15", "-O3"))
+	if (!isa_load(&f, "basic", "gfx90a", "clang++-15", "-O3"))
 		return;
 	a.x = fx_map(&f, x, sizeof(x));
 	fx_run(&f, "past_end", DIM(1, 65537, 1), DIM(1, 1, 1), 0, &a, sizeof(a));
@@ -393,7 +393,7 @@ static void test_hand_out(void)
 	} a;
 	struct fx f;
 
-	if (!load(&f, "basic", "gfx90a", "clang++-15", "-O3"))
+	if (!isa_load(&f, "basic", "gfx90a", "clang++-15", "-O3"))
 		return;
 	a.flags = fx_map(&f, flags, sizeof(flags));
 	a.out = fx_map(&f, out, sizeof(out));
