@@ -81,6 +81,27 @@ slice_is() { # EXPR SEQS
 	slice_is seq=11 '1 3 4 6 7 8 9 10 11 '
 }
 
+@test "slice: what is mapped elsewhere or again is unmapped before" {
+	{
+		header
+		line hipMemAddressReserve '"ptr":"0x7f0000","size":4096,"alignment":0,"addr":"0x0","flags":0' # 1
+		line hipMemCreate '"handle":"0x51","size":1024,"prop":{},"flags":0'                           # 2
+		line hipMemCreate '"handle":"0x52","size":1024,"prop":{},"flags":0'                           # 3
+		line hipMemMap '"ptr":"0x7f0000","size":1024,"offset":0,"handle":"0x51","flags":0'            # 4
+		line hipMemset '"dst":"0x7f0000","value":1,"sizeBytes":16'                                    # 5
+		line hipMemUnmap '"ptr":"0x7f0000","size":1024'                                               # 6
+		line hipMemMap '"ptr":"0x7f0000","size":1024,"offset":0,"handle":"0x52","flags":0'            # 7
+		line hipMemset '"dst":"0x7f0000","value":2,"sizeBytes":16'                                    # 8
+		line hipMemcpy '"dst":"0x1000","src":"0x7f0000","sizeBytes":16' '"dir":"d2h"'                 # 9
+		line hipMemUnmap '"ptr":"0x7f0000","size":2048'                                               # 10
+		line hipMemRelease '"handle":"0x51"'                                                          # 11
+		line hipMemRelease '"handle":"0x52"'                                                          # 12
+		line hipMemAddressFree '"devPtr":"0x7f0000","size":4096'                                      # 13
+	} >s
+	slice_is seq=9 '1 2 3 4 5 6 7 8 9 10 11 12 13 '
+	slice_is seq=5 '1 2 4 5 6 11 13 '
+}
+
 @test "slice: a base that comes again is another life" {
 	{
 		header

@@ -25,6 +25,7 @@ void hrr_slice_free(struct hrr_slice *s)
 	struct slice_world *w = (void *)s->worlds.data;
 	for (uint32_t i = 0; i < s->n_worlds; i++) {
 		hrr_ranges_free(w[i].memory);
+		hrr_ranges_free(w[i].maps);
 		hrr_idmap_release(&w[i].handles);
 		hrr_idmap_release(&w[i].variables);
 		hrr_idmap_release(&w[i].devices);

@@ -30,7 +30,9 @@ static struct slice_world *world_of(struct hrr_slice *s, uint32_t p)
 	struct slice_world *w = &((struct slice_world *)(void *)s->worlds.data)[p];
 	if (w->memory == NULL)
 		w->memory = hrr_ranges_new();
-	return w->memory != NULL ? w : NULL;
+	if (w->maps == NULL)
+		w->maps = hrr_ranges_new();
+	return w->memory != NULL && w->maps != NULL ? w : NULL;
 }
 
 static uint32_t new_object(struct gather *g, uint32_t creator)
@@ -390,6 +392,34 @@ static void pass_on_touches(struct gather *g)
 	}
 }
 
+/*
+ * A mapping is a thing of its own: what uses the addresses needs the call that mapped them, and
+ * that call the one that ends it, or nothing could be mapped there again.
+ */
+static void mapping(struct gather *g)
+{
+	uint64_t base, size;
+	const struct hrr_range *r;
+
+	if (g->row->gives.kind != HRR_GIVES_MAP && g->row->takes != HRR_GIVES_MAP)
+		return;
+	int at = g->row->takes == HRR_GIVES_MAP ? g->row->release : g->row->gives.param;
+	int node = hrr_json_get(&g->rec->json, g->rec->args, g->row->params[at].name);
+	if (hrr_json_addr(&g->rec->json, node, &base) < 0 || !hrr_record_size(g->rec, &size))
+		return;
+	if (g->row->takes == HRR_GIVES_MAP) {
+		while ((r = hrr_ranges_overlap(g->w->maps, base, size)) != NULL) {
+			slice_objects(g->s)[(uintptr_t)r->value - 1].releaser = g->call;
+			(void)hrr_ranges_del(g->w->maps, r->base, r->value);
+		}
+		return;
+	}
+	uint32_t object = new_object(g, g->call);
+	if (object != NOBODY &&
+	    hrr_ranges_add(g->w->maps, base, size, (void *)((uintptr_t)object + 1)) == -ENOMEM)
+		g->bad = -ENOMEM;
+}
+
 static void arguments(struct gather *g)
 {
 	const struct hrr_json *j = &g->rec->json;
@@ -427,12 +457,13 @@ static void arguments(struct gather *g)
 	}
 	if (g->row == NULL)
 		return;
+	mapping(g);
 	for (int i = hrr_json_first(j, rec->args); i >= 0; i = hrr_json_next(j, rec->args, i)) {
 		int p = hrr_api_param((enum hrr_api)(g->row - hrr_api_table),
 				      j->text + j->nodes[i].off, j->nodes[i].len);
 		if (p >= 0 && g->row->params[p].flow == HRR_FLOW_OUT)
 			create(g, &g->row->params[p], i + 1);
-		if (p >= 0 && p == g->row->release) {
+		if (p >= 0 && p == g->row->release && g->row->takes != HRR_GIVES_MAP) {
 			/* The newest use of what it releases. */
 			uint64_t v;
 			if (hrr_json_addr(j, i + 1, &v) < 0)

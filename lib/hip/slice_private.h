@@ -43,10 +43,11 @@ struct slice_region {
 
 /* Things live in a process. */
 struct slice_world {
-	struct hrr_ranges *memory;	 /* value: object number plus 1, as a pointer */
-	struct hrr_idmap handles;	 /* by value and type */
-	struct hrr_idmap variables;	 /* by code object */
-	struct hrr_idmap devices;	 /* by thread: the call that set its device */
+	struct hrr_ranges *memory;  /* value: object number plus 1, as a pointer */
+	struct hrr_ranges *maps;    /* what is mapped where addresses were reserved; as memory */
+	struct hrr_idmap handles;   /* by value and type */
+	struct hrr_idmap variables; /* by code object */
+	struct hrr_idmap devices;   /* by thread: the call that set its device */
 	uint32_t capture_from, captures; /* first call and number of open stream captures */
 	uint32_t last;			 /* the newest call */
 };
