@@ -24,7 +24,7 @@ static inline void corpus_refused(struct isa_code *code, enum isa_arch arch,
 		return;
 	isa_inst_text(code, in, text, sizeof(text));
 	len = strcspn(text, " ");
-	if (!len || !strncmp(text, "s_code_end", len))
+	if (!len || !strcmp(text, "s_code_end") || !strcmp(text, "v_illegal"))
 		return; /* no instruction: padding, or data among the code */
 	snprintf(what, sizeof(what), "%.*s", (int)len, text);
 	if (strncmp(text, why, strlen(why)) != 0)

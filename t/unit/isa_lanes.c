@@ -709,6 +709,19 @@ static const struct test tests[] = {
      is_const,
      {1},
      NULL},
+    /* signs of a scalar, as the vector unit has them */
+    {"gfx1201",
+     "v_readfirstlane_b32 s20, v2\nv_s_rcp_f32 s24, -|s20|\nv_mov_b32 v14, s20\n"
+     "v_rcp_f32 v15, -|v14|\nv_xor_b32 v8, s24, v15",
+     is_const,
+     {0},
+     NULL},
+    {"gfx1201",
+     "v_readfirstlane_b32 s20, v2\nv_s_sqrt_f16 s24, |s20|\nv_mov_b32 v14, s20\n"
+     "v_mov_b32 v15, 0\nv_sqrt_f16 v15, |v14|\nv_xor_b32 v8, s24, v15",
+     is_const,
+     {0},
+     NULL},
     {"gfx1201",
      "s_load_u8 s20, s[4:5], 0x1\ns_wait_kmcnt 0x0\nv_mov_b32 v8, s20",
      scalar_bytes,

@@ -10,6 +10,18 @@ static int run_exec_lo(struct isa_wave *w, const struct isa_inst *in)
 	return r;
 }
 
+/* The vector unit's approximations on scalars have signs; imm: bit 0 negative, bit 1 magnitude. */
+static int run_signs(struct isa_wave *w, const struct isa_inst *in)
+{
+	const u32 top = in->imm2 ? 0x8000u : 0x80000000u, v = isa_su32(w, in, 0);
+	u64 changed = (in->imm & 2 ? v & ~top : v) ^ (in->imm & 1 ? top : 0);
+	struct isa_inst copy;
+
+	memcpy((void *)&copy, (const void *)in, sizeof(copy));
+	copy.src[0] = (struct isa_src){(uintptr_t)&changed, 0};
+	return in->fn(w, &copy);
+}
+
 bool isa_build_scalar(struct isa_build *b)
 {
 	const char *s = b->op->spec;
@@ -38,8 +50,20 @@ bool isa_build_scalar(struct isa_build *b)
 			if (!isa_scalar_dst(b, isa_take(b)))
 				return false;
 		} else {
-			if (!isa_scalar_src(b, k++, isa_take(b), *s))
+			const struct isa_operand *const o = isa_take(b);
+			struct isa_operand plain;
+
+			if (o && (o->neg || o->abs) && !strncmp(name, "v_s_", 4)) {
+				plain = *o;
+				plain.neg = plain.abs = false;
+				in->imm = o->neg | o->abs << 1;
+				in->imm2 = strstr(name, "_f16") != NULL;
+				in->run = run_signs;
+				if (!isa_scalar_src(b, k++, &plain, *s))
+					return false;
+			} else if (!isa_scalar_src(b, k++, o, *s)) {
 				return false;
+			}
 		}
 	}
 	in->n_src = (u8)k;

@@ -146,7 +146,7 @@ FUNC(s_movrels_b64)
 
 	if (!indexed(w, SRC_REG, 2, &r))
 		return isa_fail(w, in, ISA_FAULT, "scalar register index out of range");
-	*isa_s64(w, in->ds) = *isa_s64(w, r);
+	memmove(&w->s[in->ds], &w->s[r], 8); /* M0 may be odd */
 	return NEXT_INST;
 }
 FUNC(s_movreld_b32)
@@ -160,10 +160,11 @@ FUNC(s_movreld_b32)
 }
 FUNC(s_movreld_b64)
 {
+	const u64 v = QA;
 	unsigned r;
 
 	if (!indexed(w, in->ds, 2, &r))
 		return isa_fail(w, in, ISA_FAULT, "scalar register index out of range");
-	*isa_s64(w, r) = QA;
+	memcpy(&w->s[r], &v, 8);
 	return NEXT_INST;
 }
