@@ -131,7 +131,7 @@ static void together(struct fx *f)
 
 static void one(const char *arch, const char *clang, const char *level)
 {
-	char flags[128];
+	char flags[64];
 	struct fx f;
 
 	snprintf(flags, sizeof(flags), "-%s -ffp-contract=off", level);
