@@ -28,6 +28,16 @@ answers() {
 	err_has "is no code object: offload bundle: an entry reaches out of the bundle"
 }
 
+@test "hrr-play: an object that claims a gigabyte of memory gets no more than the device has" {
+	need_emu
+	need_prog hrr-play
+	[ -x /usr/bin/time ] || lacking "no time"
+	HRR_EMU_MEMORY=268435456 run_sep /usr/bin/time -f '%M KiB' hrr-play -d emu "$ROOT/t/data/fuzz/found/object-large-image.hrr"
+	status_is 1
+	err_has "cannot be loaded on device 0: hipErrorOutOfMemory"
+	[ -n "${HRR_T_ASAN:-}" ] || [ "$(sed -n 's/ KiB$//p' .err)" -lt 500000 ]
+}
+
 @test "hrr-play: null where a handle has to be" {
 	need_emu
 	need_prog hrr-play

@@ -16,14 +16,21 @@ static bool on_host(enum range_kind kind)
 	return kind == RANGE_PINNED || kind == RANGE_MANAGED || kind == RANGE_HSA_HOST;
 }
 
+/* Where a range of this kind is counted, or NULL. */
+static uint64_t *used_by(enum range_kind kind, int device)
+{
+	if (device < 0 || kind == RANGE_LAUNCH)
+		return NULL;
+	return kind == RANGE_CODE ? &rt.dev[device].code : &rt.dev[device].used;
+}
+
 hipError_t mem_new(enum range_kind kind, int device, uint64_t size, unsigned flags, const char *api,
 		   struct range **ret_range)
 {
-	struct device *d = device >= 0 ? &rt.dev[device] : NULL;
+	uint64_t *used = used_by(kind, device);
 	struct range *r;
 
-	if (d != NULL && kind != RANGE_LAUNCH && kind != RANGE_CODE &&
-	    (size > rt.memory || d->used > rt.memory - size))
+	if (used != NULL && (size > rt.memory || *used > rt.memory - size))
 		return hipErrorOutOfMemory;
 	if (size > (uint64_t)1 << 46 || (r = calloc(1, sizeof *r)) == NULL)
 		return hipErrorOutOfMemory;
@@ -63,8 +70,8 @@ hipError_t mem_new(enum range_kind kind, int device, uint64_t size, unsigned fla
 		}
 		return rt_error(rc);
 	}
-	if (d != NULL && kind != RANGE_LAUNCH && kind != RANGE_CODE)
-		d->used += size;
+	if (used != NULL)
+		*used += size;
 	*ret_range = r;
 	return hipSuccess;
 }
@@ -75,8 +82,9 @@ void mem_delete(struct range *r, const char *api)
 	uint64_t base = r->base, size = r->size;
 	enum range_kind kind = r->kind;
 
-	if (r->device >= 0 && kind != RANGE_LAUNCH && kind != RANGE_CODE)
-		rt.dev[r->device].used -= size;
+	uint64_t *used = used_by(kind, r->device);
+	if (used != NULL)
+		*used -= size;
 	if (kind == RANGE_POOL && r->owner != NULL)
 		pool_gone(r->owner, size);
 	range_del(r, api);
