@@ -323,8 +323,7 @@ static struct hrr_slice *gather_slice(const char *operand, const struct hrr_sour
 	return slice;
 }
 
-/* The C++ library knows how,
- where it is installed. */
+/* The C++ library knows how, where it is installed. */
 static int demangle(void *self, const char *name, size_t len, struct hrr_buf *b)
 {
 	static char *(*cxa_demangle)(const char *, char *, size_t *, int *);
@@ -339,19 +338,24 @@ static int demangle(void *self, const char *name, size_t len, struct hrr_buf *b)
 		memcpy(&cxa_demangle, &symbol, sizeof symbol);
 		tried = true;
 		if (cxa_demangle == NULL)
-			tool_say(NULL, 0, "--demangle: libstdc++.so.6 is not here");
+			tool_say(NULL, 0, "--demangle: libstdc++.so.6 cannot be loaded");
 	}
 	/* What follows a '.' (".kd", clones) is no part of a mangled name. */
 	size_t n = 0;
 	while (n < len && name[n] != '.')
 		n++;
-	if (cxa_demangle == NULL || hrr_buf_add(&copy, name, n) < 0 || hrr_buf_str(&copy) == NULL)
-		goto out;
+	if (cxa_demangle == NULL)
+		return -ENOSYS;
+	if (hrr_buf_add(&copy, name, n) < 0 || hrr_buf_str(&copy) == NULL) {
+		hrr_buf_release(&copy);
+		return -ENOMEM;
+	}
 	char *text = cxa_demangle(copy.data, NULL, NULL, &status);
 	if (text != NULL && status == 0)
 		rc = hrr_buf_adds(b, text) | hrr_buf_add(b, name + n, len - n);
+	else if (status == -1)
+		rc = -ENOMEM;
 	free(text);
-out:
 	hrr_buf_release(&copy);
 	return rc < 0 ? rc : 0;
 }

@@ -67,7 +67,8 @@ int regions_filter(struct regions *g)
 				put_region(g, merged, rec->p,
 					   rec->t != HRR_NO_TIME && rec->t > now ? rec->t : now);
 				region.p = rec->p;
-				(void)hrr_filter_record(filter, &region);
+				if (hrr_filter_record(filter, &region) < 0)
+					tool_no_memory();
 				done = true;
 			}
 		}
@@ -157,7 +158,7 @@ int regions_extend(struct regions *g)
 		tool_no_memory();
 	int rc = hrr_file_read(dir, name.data, HRR_SIDECAR_MAX, &text);
 	if (rc < 0 && rc != -ENOENT)
-		tool_die(folder, 0, "cannot read %s: %s", name.data, strerror(-rc));
+		tool_die(folder, 0, "cannot read %s: %s", name.data, hrr_file_why(rc));
 	/* The sidecar may have a clock of its own: times are written on it. */
 	if (rc == 0 && g->region.t != HRR_NO_TIME) {
 		struct hrr_record rec = {0};

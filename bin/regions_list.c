@@ -1,4 +1,5 @@
 /* hrr-regions ls and check: every region of a recording, and what does not fit together. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -93,14 +94,18 @@ int regions_check(struct regions *g)
 
 	if (lives == NULL)
 		tool_no_memory();
-	while ((rec = regions_next(src)) != NULL)
-		if (hrr_lives_record(lives, rec, report, &c, &regions_diag) < 0) {
+	while ((rec = regions_next(src)) != NULL) {
+		int rc = hrr_lives_record(lives, rec, report, &c, &regions_diag);
+		if (rc == -ENOMEM)
+			tool_no_memory();
+		if (rc < 0) {
 			const char *name = hrr_source_name(src, rec);
 			if (rec->kind != HRR_REC_REGION)
 				tool_die(name, rec->lineno, "%s", regions_diag.what);
 			tool_print("%s:%" PRIu64 ": %s\n", name, rec->lineno, regions_diag.what);
 			c.found++;
 		}
+	}
 	bool any = tool_say_state(g->operand, src);
 	hrr_source_state(src, &st);
 	if (st.clock_suspect) {

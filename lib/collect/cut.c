@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/store/file.h"
+
 typedef int (*each_record)(struct cut *c);
 
 static int no_memory(struct cut *c)
@@ -17,13 +19,13 @@ static int no_memory(struct cut *c)
 static int read_stream(struct cut *c, const char *path, uint64_t limit, each_record each)
 {
 	const char *line;
-	size_t len;
-	uint64_t lineno, t0;
+	size_t len, n;
+	uint64_t lineno;
 	bool cut;
-	int rc, fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int rc, fd = hrr_file_open(AT_FDCWD, path, O_NOFOLLOW);
 
 	if (fd < 0)
-		return hrr_diag_set(c->diag, -errno, "cannot open %s: %s", path, strerror(errno));
+		return hrr_diag_set(c->diag, fd, "cannot open %s: %s", path, hrr_file_why(fd));
 	struct hrr_reader *r = hrr_reader_new(fd, path);
 	if (r == NULL) {
 		close(fd);
@@ -38,14 +40,11 @@ static int read_stream(struct cut *c, const char *path, uint64_t limit, each_rec
 		if (rc < 0)
 			break;
 		if (c->rec.kind == HRR_REC_HEADER) {
-			struct hrr_buf b = {0};
-			int node = hrr_json_get(&c->rec.json, 0, "t0");
-			t0 = 0;
-			if (node >= 0 && hrr_json_str(&c->rec.json, node, &b) == 0 &&
-			    hrr_buf_str(&b) != NULL)
-				t0 = strtoull(b.data, NULL, 10);
-			hrr_buf_release(&b);
-			c->t0 = t0;
+			const struct hrr_json *j = &c->rec.json;
+			const char *s = hrr_json_raw(j, hrr_json_get(j, 0, "t0"), &n);
+			c->t0 = 0;
+			for (size_t i = 0; s != NULL && i < n && s[i] >= '0' && s[i] <= '9'; i++)
+				c->t0 = c->t0 * 10 + (uint64_t)(s[i] - '0');
 		}
 		rc = each(c);
 		if (rc < 0)

@@ -50,38 +50,45 @@ static int replace(struct cut *w, const char *path)
 }
 
 /* Blobs lie two deep: blobs/ab/abcdef…. What is no blob stays. */
-static void remove_blobs(const char *dir, const struct hrr_idmap *named)
+static int remove_blobs(const char *dir, const struct hrr_idmap *named, struct hrr_diag *diag)
 {
 	char path[4352], text[HRR_ID_TEXT + 1];
 	struct dirent *e, *b;
 	struct hrr_id id;
+	int rc = 0;
 
 	snprintf(path, sizeof path, "%s/blobs", dir);
 	DIR *d = opendir(path);
-	while (d != NULL && (e = readdir(d)) != NULL) {
+	if (d == NULL)
+		rc = -errno;
+	while (rc == 0 && (e = hrr_dir_next(d, &rc)) != NULL) {
 		if (strlen(e->d_name) != 2 || e->d_name[0] == '.')
 			continue;
 		int fd =
 		    openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		DIR *sub = fd >= 0 ? fdopendir(fd) : NULL;
 		if (sub == NULL) {
+			rc = errno == ENOTDIR || errno == ELOOP ? 0 : -errno;
 			if (fd >= 0)
 				close(fd);
 			continue;
 		}
-		while ((b = readdir(sub)) != NULL) {
+		while (rc == 0 && (b = hrr_dir_next(sub, &rc)) != NULL) {
 			if (strlen(b->d_name) != 32)
 				continue;
 			snprintf(text, sizeof text, "xxh128:%.32s", b->d_name);
 			if (hrr_id_parse(text, HRR_ID_TEXT, &id) == 0 &&
-			    hrr_idmap_get(named, &id) == NULL)
-				unlinkat(fd, b->d_name, 0);
+			    hrr_idmap_get(named, &id) == NULL && unlinkat(fd, b->d_name, 0) < 0)
+				rc = -errno;
 		}
 		closedir(sub);
 		unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR); /* when nothing is left in it */
 	}
 	if (d != NULL)
 		closedir(d);
+	return rc < 0 ? hrr_diag_set(diag, rc, "cannot remove bytes that no call has any more: %s",
+				     strerror(-rc))
+		      : 0;
 }
 
 int hrr_collect_window(const char *dir, uint64_t ns, uint64_t *ret_calls, struct hrr_diag *diag)
@@ -93,7 +100,7 @@ int hrr_collect_window(const char *dir, uint64_t ns, uint64_t *ret_calls, struct
 	if (rc == 0)
 		rc = each_stream(&w, dir, replace);
 	if (rc == 0)
-		remove_blobs(dir, &w.named);
+		rc = remove_blobs(dir, &w.named, diag);
 	*ret_calls = w.calls;
 	cut_release(&w);
 	return rc;

@@ -217,13 +217,20 @@ static int put_devices(struct hrr_buf *b, const struct hrr_json *j, int runtime)
 	return bad;
 }
 
+/* Kept lines were parsed before: what fails now is memory. */
+static int parse_again(struct hrr_info *x, const struct hrr_buf *line)
+{
+	return hrr_record_parse(&x->scratch, line->data, line->len, NULL) < 0 ? -ENOMEM : 0;
+}
+
 static int put_process(struct hrr_info *x, const struct process *p, size_t i, struct hrr_buf *b)
 {
 	struct hrr_json *j = &x->scratch.json;
 	int bad = hrr_buf_addf(b, "process %zu\n", i);
 
-	if (p->header.len > 0 &&
-	    hrr_record_parse(&x->scratch, p->header.data, p->header.len, NULL) == 0) {
+	if (p->header.len > 0) {
+		if (parse_again(x, &p->header) < 0)
+			return -ENOMEM;
 		int command = hrr_json_get(j, 0, "command");
 		bad |= hrr_buf_adds(b, "  pid       ");
 		bad |= put_node(b, j, hrr_json_get(j, 0, "pid"));
@@ -242,8 +249,9 @@ static int put_process(struct hrr_info *x, const struct process *p, size_t i, st
 	bad |= hrr_buf_addf(b, "  lasted    %llu.%06llu s\n",
 			    (unsigned long long)(p->last / 1000000000),
 			    (unsigned long long)(p->last / 1000 % 1000000));
-	if (p->runtime.len > 0 &&
-	    hrr_record_parse(&x->scratch, p->runtime.data, p->runtime.len, NULL) == 0) {
+	if (p->runtime.len > 0) {
+		if (parse_again(x, &p->runtime) < 0)
+			return -ENOMEM;
 		int runtime = hrr_json_get(j, 0, "runtime");
 		bad |= hrr_buf_adds(b, "  library   ");
 		bad |= put_node(b, j, hrr_json_get(j, runtime, "library"));
@@ -281,8 +289,11 @@ static int put_counts(struct hrr_counts *c, const char *title,
 	for (size_t i = 0; i < c->used; i++) {
 		struct hrr_buf name = {0};
 		bad |= hrr_buf_addf(b, "  %9llu ", (unsigned long long)c->slots[i].n);
-		if (demangle != NULL &&
-		    demangle(self, c->slots[i].name, c->slots[i].len, &name) == 0)
+		int rc = demangle != NULL ? demangle(self, c->slots[i].name, c->slots[i].len, &name)
+					  : -ENOSYS;
+		if (rc == -ENOMEM)
+			bad = rc;
+		else if (rc == 0)
 			bad |= hrr_mask_add(b, name.data, name.len);
 		else
 			bad |= hrr_mask_add(b, c->slots[i].name, c->slots[i].len);

@@ -48,23 +48,25 @@ int hrr_view_end(struct hrr_view *v, struct hrr_buf *b)
 	return v->kind == HRR_VIEW_TIMELINE ? hrr_view_timeline_end(v, b) : 0;
 }
 
-bool hrr_view_kernel(struct hrr_view *v, const struct hrr_record *rec, int kernel)
+int hrr_view_kernel(struct hrr_view *v, const struct hrr_record *rec, int kernel)
 {
 	const struct hrr_json *j = &rec->json;
-	int node = hrr_json_get(j, kernel, "name");
+	int node = hrr_json_get(j, kernel, "name"), rc;
 	size_t len;
 	const char *name = hrr_json_raw(j, node, &len);
 
 	v->name.len = v->text.len = 0;
 	if (name == NULL) {
+		v->text.failed = false;
 		if (node < 0 || hrr_json_str(j, node, &v->text) < 0)
-			return false;
+			return v->text.failed ? -ENOMEM : 0;
 		name = v->text.data;
 		len = v->text.len;
 	}
-	if (v->opt.demangle == NULL || v->opt.demangle(v->opt.self, name, len, &v->name) < 0) {
+	rc = v->opt.demangle != NULL ? v->opt.demangle(v->opt.self, name, len, &v->name) : -ENOSYS;
+	if (rc < 0 && rc != -ENOMEM) {
 		v->name.len = 0;
-		(void)hrr_buf_add(&v->name, name, len);
+		rc = hrr_buf_add(&v->name, name, len);
 	}
-	return true;
+	return rc < 0 ? rc : 1;
 }

@@ -16,7 +16,8 @@ enum hrr_view_kind { HRR_VIEW_TEXT, HRR_VIEW_CSV, HRR_VIEW_TIMELINE };
 struct hrr_view_options {
 	uint64_t from,
 	    to; /* timeline: ns since the stream's t0, both ends in; 0 and UINT64_MAX: all */
-	/* Name of a kernel for people, appended to b; NULL: as in the stream. */
+	/* Name of a kernel for people, appended to b; NULL: as in the stream, as where it fails
+	 * with another error than -ENOMEM. */
 	int (*demangle)(void *self, const char *name, size_t len, struct hrr_buf *b);
 	void *self;
 	bool mask; /* csv: for a terminal, control characters are masked */

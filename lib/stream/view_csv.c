@@ -67,7 +67,10 @@ static int kernels_field(struct hrr_view *v, struct hrr_buf *b, const struct hrr
 		int node = key != NULL ? hrr_json_get(j, k, key) : -1;
 		if (n > 0)
 			bad |= hrr_buf_addc(&text, ';');
-		if (key == NULL && hrr_view_kernel(v, rec, k))
+		int named = key == NULL ? hrr_view_kernel(v, rec, k) : 0;
+		if (named < 0)
+			bad = named;
+		else if (named > 0)
 			bad |= hrr_buf_add(&text, v->name.data, v->name.len);
 		else if (node >= 0)
 			bad |= hrr_buf_add(&text, j->text + j->nodes[node].off, j->nodes[node].len);

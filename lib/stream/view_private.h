@@ -14,8 +14,8 @@ struct hrr_view {
 	struct hrr_buf pids;   /* timeline: uint64_t by p */
 };
 
-/* The kernel's name as it is to be shown, in v->name. False: the record has none. */
-bool hrr_view_kernel(struct hrr_view *v, const struct hrr_record *rec, int kernel);
+/* The kernel's name as it is to be shown, in v->name: 1; 0: it has none; or -ENOMEM. */
+int hrr_view_kernel(struct hrr_view *v, const struct hrr_record *rec, int kernel);
 
 int hrr_view_text(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf *b);
 int hrr_view_csv(struct hrr_view *v, const struct hrr_record *rec, struct hrr_buf *b);

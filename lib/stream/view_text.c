@@ -95,10 +95,12 @@ static void put_ms(struct line *l, uint64_t ns)
 static void put_kernel(struct line *l, int kernel)
 {
 	const struct hrr_json *j = &l->rec->json;
-	int node;
+	int node, named = hrr_view_kernel(l->v, l->rec, kernel);
 
 	PUT(l, "  ");
-	if (hrr_view_kernel(l->v, l->rec, kernel) && make_room(l, l->v->name.len) == 0)
+	if (named < 0)
+		l->failed = true;
+	else if (named > 0 && make_room(l, l->v->name.len) == 0)
 		put_masked(l, l->v->name.data, l->v->name.len);
 	if ((node = hrr_json_get(j, kernel, "grid")) >= 0) {
 		PUT(l, " grid=");

@@ -92,6 +92,8 @@ static int header(struct hrr_view *v, const struct hrr_record *rec, struct hrr_b
 	if (command >= 0 && j->nodes[command].type == HRR_JSON_ARRAY &&
 	    hrr_json_first(j, command) >= 0)
 		(void)hrr_json_str(j, hrr_json_first(j, command), &name);
+	if (name.failed)
+		bad = -ENOMEM;
 	bad |= meta(v, b, "process_name", pid, 0, name.data != NULL ? name.data : "", name.len);
 	bad |= hrr_buf_adds(&name, " streams");
 	bad |= meta(v, b, "process_name", STREAMS_PID + rec->p, 0, name.data, name.len);
@@ -165,9 +167,13 @@ int hrr_view_timeline(struct hrr_view *v, const struct hrr_record *rec, struct h
 	     set = hrr_select_in_family("set", rec->api, rec->api_len);
 	if (rec->kernel >= 0) {
 		unsigned n = 0;
-		for (int k = -1; (k = hrr_kernel_next(j, rec->kernel, k)) >= 0; n++)
-			if (hrr_view_kernel(v, rec, k))
+		for (int k = -1; (k = hrr_kernel_next(j, rec->kernel, k)) >= 0; n++) {
+			int named = hrr_view_kernel(v, rec, k);
+			if (named < 0)
+				return named;
+			if (named > 0)
 				bad |= on_stream(v, rec, b, n, "kernel");
+		}
 	} else if (copy || set) {
 		size_t len;
 		const char *dir = hrr_json_raw(j, rec->dir, &len);
