@@ -40,7 +40,7 @@ static int import_torch(struct regions *g)
 	struct hrr_sidecar_place place = {0};
 	struct hrr_buf in = {0}, out = {0};
 	struct hrr_torch_stats st;
-	int rc = hrr_file_read(AT_FDCWD, g->torch, HRR_TORCH_MAX, &in);
+	int rc = hrr_operand_read(g->torch, HRR_TORCH_MAX, &in);
 
 	if (rc < 0)
 		tool_die(g->torch, 0, "cannot read: %s", strerror(-rc));
@@ -84,7 +84,7 @@ static int import_hrrr(struct regions *g)
 	struct hrr_sidecar_place place = {0};
 	struct hrr_buf in = {0}, out = {0};
 	struct hrr_rrr_stats st;
-	int rc = hrr_file_read(AT_FDCWD, g->hrrr, HRR_SIDECAR_MAX, &in);
+	int rc = hrr_operand_read(g->hrrr, HRR_SIDECAR_MAX, &in);
 
 	if (rc < 0)
 		tool_die(g->hrrr, 0, "cannot read: %s", strerror(-rc));

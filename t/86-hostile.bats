@@ -157,3 +157,138 @@ refuses() {
 	err_has 'big.jsonl:16: hipExtLaunchKernel: a grid of 16777217 blocks of 256 work-items'
 	err_has '1 refused'
 }
+
+# What a folder's maker put where a file has to be is refused at once, with its name.
+@test "pipes, devices and links to them in an archive are refused, not waited for" {
+	need_emu
+	local what make e
+	for what in manifest.json pid-26928/events.jsonl pid-26928/regions/x.jsonl; do
+		for make in mkfifo 'ln -s /dev/zero'; do
+			rm -rf a.hrr o.hrr
+			cp -r "$ROOT/t/data/fuzz/play/symbols.hrr" a.hrr
+			rm -f "a.hrr/$what"
+			mkdir -p a.hrr/pid-26928/regions
+			$make "a.hrr/$what"
+			for e in "hrr-cat" "hrr-cat --info" "hrr-cat --slice @launch" "hrr-cat --verify" "hrr-cat -o o.hrr" "hrr-cat --pack" \
+				"hrr-regions ls" "hrr-diff $ROOT/t/data/fuzz/play/symbols.hrr" "hrr-play -d emu"; do
+				# shellcheck disable=SC2086 # words
+				LIMIT=10 run_sep $e a.hrr
+				status_is 2
+				err_has "it is not a plain file"
+				err_has "${what##*/}"
+				[ ! -e o.hrr ]
+			done
+		done
+	done
+	cp -r "$ROOT/t/data/streams/small/pid-4242/events.jsonl" e.jsonl
+	mkfifo named
+	cat e.jsonl >named &
+	LIMIT=10 run_sep hrr-cat -c named # one that the user names is read
+	status_is 0
+	mkfifo side.jsonl
+	LIMIT=10 run_sep hrr-regions merge side.jsonl
+	status_is 2
+	err_has "side.jsonl: cannot open sidecar: it is not a plain file"
+}
+
+@test "a pack holds the whole archive: what it could not hold is refused" {
+	cp -r "$ROOT/t/data/streams/small" a.hrr
+	ln -s ../pid-4242 a.hrr/pid-1
+	run_sep hrr-cat --pack a.hrr
+	status_is 2
+	err_has "a.hrr: cannot pack pid-1: it is not a plain file"
+	rm a.hrr/pid-1
+	mkdir -p a.hrr/1/2/3/4
+	run_sep hrr-cat --pack a.hrr
+	status_is 2
+	err_has "cannot pack 1/2/3/4: folders too deep"
+}
+
+# head_of FILE SIZE TYPE NAME: the head of one file in a packed archive
+head_of() {
+	local size
+	# shellcheck disable=SC2094 # /dev/zero
+	size=$(printf '%012o' "$2" | tail -c 11)
+	{
+		printf '%s' "$4" | head -c 100
+		head -c $((100 - ${#4})) /dev/zero
+		printf '0000600\0000000000\0000000000\0%s\0%s\0' "$size" 00000000000
+		printf '        %s' "$3"
+		head -c 100 /dev/zero
+		printf 'ustar\00000'
+		head -c 247 /dev/zero
+	} >block
+	local sum
+	sum=$(od -An -v -tu1 block | awk '{ for (i = 1; i <= NF; i++) n += $i } END { printf "%06o", n }')
+	{ head -c 148 block; printf '%s\0 ' "$sum"; tail -c +157 block; } >"$1"
+}
+
+@test "cat --unpack: sizes that no disk has, long remarks and folders above are refused" {
+	head_of big.tar $((1 << 32)) 0 a.hrr/blobs/00/00000000000000000000000000000000
+	[ "$(wc -c <big.tar)" = 512 ]
+	head -c 100000 /dev/zero >>big.tar
+	mkdir tiny
+	mount -t tmpfs -o size=2m none tiny 2>/dev/null || rmdir tiny
+	if [ -d tiny ]; then
+		zstd -q big.tar
+		run_sep hrr-cat --unpack -o tiny/o big.tar.zst
+		umount tiny
+		status_is 2
+		err_has "4294967296 bytes, but"
+	fi
+	head_of up.tar 1 0 ../x
+	head -c 5000 /dev/zero >>up.tar
+	head_of remark.tar $((1 << 32)) x a.hrr/x
+	head -c 5000 /dev/zero >>remark.tar
+	local f
+	for f in up remark; do
+		zstd -q $f.tar
+		run_sep hrr-cat --unpack -o o $f.tar.zst
+		status_is 2
+		err_has "refused: not a plain file of an archive"
+		[ ! -e o ]
+	done
+}
+
+@test "a blob larger than the machine's memory is refused before it is read" {
+	need_emu
+	cp -r "$ROOT/t/data/fuzz/play/symbols.hrr" a.hrr
+	local b
+	for b in a.hrr/blobs/*/*; do
+		truncate -s 900G "$b" || lacking "no files of 900 GB here"
+	done
+	LIMIT=30 run_sep hrr-play -d emu a.hrr
+	status_is 2
+	err_has "is larger than it may be here"
+}
+
+@test "hrr-capture --recover: nothing is written through links of an archive" {
+	need_prog hrr-capture
+	cp -r "$ROOT/t/data/streams/small" a.hrr
+	mkdir elsewhere
+	ln -s ../elsewhere a.hrr/.recording
+	run_sep hrr-capture --recover a.hrr
+	status_is 125
+	err_has ".recording is a link"
+	rm a.hrr/.recording
+	mkdir a.hrr/.recording
+	ln -s ../elsewhere a.hrr/pid-1
+	run_sep hrr-capture --recover a.hrr
+	status_is 125
+	err_has "pid-1 is a link"
+	[ -z "$(ls -A elsewhere)" ]
+}
+
+@test "lines without an end, nesting and counts of an archive are bounded" {
+	local line
+	cp -r "$ROOT/t/data/streams/small/pid-4242/events.jsonl" e.jsonl
+	head -c 100000000 /dev/zero | tr '\0' '[' >deep
+	for line in deep wide; do
+		[ $line = deep ] || { printf '{"x":[' && yes 1, | head -n 5000000 | tr -d '\n' && printf '1]}\n'; } >wide
+		cat e.jsonl $line >$line.jsonl
+		run_sep hrr-cat $line.jsonl
+		status_is 2
+		err_has "the limit is"
+		rm $line $line.jsonl
+	done
+}

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/store/file.h"
+
 /*
  * Going on where another hrr-capture was killed. Three things tell where that
  * is: the mark in each ring (or its overflow file), the length of
@@ -45,26 +47,32 @@ void known_save(struct process *p)
 	p->known.len = 0;
 }
 
-static int read_file(const char *path, struct hrr_buf *b)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+/* Of what is remembered of one process; a recording of days takes some MiB. */
+#define KNOWN_MAX ((uint64_t)1 << 30)
 
-	if (fd < 0)
-		return -errno;
-	for (;;) {
-		if (hrr_buf_reserve(b, 1 << 20) < 0) {
-			close(fd);
-			return -ENOMEM;
-		}
-		ssize_t n = read(fd, b->data + b->len, 1 << 20);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			close(fd);
-			return n < 0 ? -errno : 0;
-		}
-		b->len += (size_t)n;
-	}
+/* The first length bytes of a file, or what there is of them; the file is cut to them. */
+static int read_known(const char *path, uint64_t length, struct hrr_buf *b)
+{
+	struct stat st;
+	int fd = hrr_file_open(AT_FDCWD, path, O_NOFOLLOW), rc = fd < 0 ? fd : 0;
+
+	if (rc == 0 && fstat(fd, &st) < 0)
+		rc = -errno;
+	if (rc == 0 && (uint64_t)st.st_size < length)
+		length = (uint64_t)st.st_size;
+	if (rc == 0 && length > KNOWN_MAX)
+		rc = -EFBIG;
+	if (rc == 0)
+		rc = hrr_buf_reserve(b, length);
+	if (rc == 0)
+		rc = hrr_read_exactly(fd, b->data, length);
+	if (rc == 0 && truncate(path, (off_t)length) < 0)
+		rc = -errno;
+	if (fd >= 0)
+		close(fd);
+	if (rc == 0)
+		b->len = length;
+	return rc;
 }
 
 static void restore(struct process *p, const struct saved *s, const struct hrr_rec *r)
@@ -109,10 +117,7 @@ static void restore_known(struct process *p, uint64_t length)
 	struct saved s;
 
 	process_path(p, "known", UINT32_MAX, path, sizeof path);
-	if (read_file(path, &b) < 0 || truncate(path, (off_t)length) < 0)
-		b.len = 0;
-	if (b.len > length)
-		b.len = length;
+	(void)read_known(path, length, &b);
 	p->known_written = b.len;
 	p->known_lost = b.len != length;
 	p->restoring = true;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/store/file.h"
 #include "lib/stream/record.h"
 
 /* What a sidecar's first line says. */
@@ -27,11 +28,11 @@ static int read_head(const char *path, struct head *ret, struct hrr_diag *diag)
 	const char *line;
 	size_t len;
 	bool cut;
-	int rc, fd = open(path, O_RDONLY | O_CLOEXEC);
+	int rc, fd = hrr_file_open(AT_FDCWD, path, 0); /* it is read twice */
 
 	hrr_diag_at(diag, path, 0);
 	if (fd < 0)
-		return hrr_diag_set(diag, -errno, "cannot open sidecar: %s", strerror(errno));
+		return hrr_diag_set(diag, fd, "cannot open sidecar: %s", hrr_file_why(fd));
 	reader = hrr_reader_new(fd, path);
 	if (reader == NULL)
 		return no_memory(diag);

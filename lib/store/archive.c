@@ -1,5 +1,6 @@
 #include "lib/store/archive.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -101,6 +102,29 @@ fail:
 	return rc;
 }
 
+/* Of what is written again nothing may lie elsewhere. */
+static int refuse_links(const char *dir, int fd, struct hrr_diag *diag)
+{
+	int rc = 0, copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+
+	if (d == NULL) {
+		rc = -errno;
+		if (copy >= 0)
+			close(copy);
+	}
+	for (struct dirent *e; rc == 0 && (e = hrr_dir_next(d, &rc)) != NULL;) {
+		struct stat st;
+		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+			rc = hrr_diag_set(diag, -ELOOP, "%s: %s is a link", dir, e->d_name);
+	}
+	if (d != NULL)
+		closedir(d);
+	return rc < 0 && rc != -ELOOP
+		   ? hrr_diag_set(diag, rc, "cannot list %s: %s", dir, strerror(-rc))
+		   : rc;
+}
+
 int hrr_archive_reopen(struct hrr_archive **ret, const char *dir, struct hrr_diag *diag)
 {
 	struct hrr_archive_manifest have;
@@ -125,7 +149,9 @@ int hrr_archive_reopen(struct hrr_archive **ret, const char *dir, struct hrr_dia
 	a->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	rc = a->dir < 0
 		 ? hrr_diag_set(diag, -errno, "cannot open archive %s: %s", dir, strerror(errno))
-		 : hrr_blobs_open(&a->blobs, blobs, false, diag);
+		 : refuse_links(dir, a->dir, diag);
+	if (rc == 0)
+		rc = hrr_blobs_open(&a->blobs, blobs, false, diag);
 	free(blobs);
 	if (rc < 0) {
 		hrr_archive_close(a);
@@ -196,7 +222,7 @@ int hrr_archive_manifest(const char *dir, struct hrr_archive_manifest *ret, stru
 		goto out;
 	hrr_diag_at(diag, path, 0);
 	if (rc < 0) {
-		hrr_diag_set(diag, rc, "cannot read: %s", strerror(-rc));
+		hrr_diag_set(diag, rc, "cannot read: %s", hrr_file_why(rc));
 		goto out;
 	}
 	while (text.len > 0 && text.data[text.len - 1] == '\n')

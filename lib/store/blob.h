@@ -41,7 +41,8 @@ struct hrr_blob {
 };
 /*
  * Reads a blob and checks its hash. -ENOENT missing ("blob xxh128:… is missing"),
- * -EBADMSG damaged, -EFBIG over max. max 0: HRR_BLOB_MAX.
+ * -EBADMSG damaged, -EFBIG over max. max 0: the
+ * machine's memory, HRR_BLOB_MAX at most.
  */
 int hrr_blobs_get(struct hrr_blobs *s, const struct hrr_id *id, uint64_t max, struct hrr_blob *ret,
 		  struct hrr_diag *diag);

@@ -127,12 +127,22 @@ int hrr_blobs_check(struct hrr_blobs *s, const struct hrr_id *id, uint64_t *ret_
 	return rc;
 }
 
+/* No blob is read whole that is larger than all of it: holes pack well. */
+static uint64_t memory(void)
+{
+	uint64_t n = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return n < HRR_BLOB_MAX ? n : HRR_BLOB_MAX;
+}
+
 int hrr_blobs_get(struct hrr_blobs *s, const struct hrr_id *id, uint64_t max, struct hrr_blob *ret,
 		  struct hrr_diag *diag)
 {
 	struct hrr_blob b = {0};
 	uint64_t size;
 
+	if (max == 0)
+		max = memory();
 	if (s->provider != NULL)
 		return s->provider->get(s->self, id, max, ret, diag);
 	int fd = open_to_read(s, id, max, &size, diag), rc = 0;

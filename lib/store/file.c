@@ -75,13 +75,34 @@ int hrr_file_replace(int dirfd, const char *name, const void *data, size_t len, 
 	return 0;
 }
 
-int hrr_file_read(int dirfd, const char *name, size_t max, struct hrr_buf *b)
+int hrr_file_open(int dirfd, const char *name, int flags)
 {
-	size_t before = b->len;
-	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC), rc = 0;
+	struct stat st;
+	int fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags), rc = 0;
 
 	if (fd < 0)
 		return -errno;
+	if (fstat(fd, &st) < 0)
+		rc = -errno;
+	else if (!S_ISREG(st.st_mode))
+		rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	if (rc < 0)
+		close(fd);
+	return rc < 0 ? rc : fd;
+}
+
+const char *hrr_file_why(int rc)
+{
+	return rc == -EINVAL ? "it is not a plain file" : strerror(-rc);
+}
+
+static int read_all(int fd, size_t max, struct hrr_buf *b)
+{
+	size_t before = b->len;
+	int rc = 0;
+
+	if (fd < 0)
+		return fd;
 	for (;;) {
 		rc = hrr_buf_reserve(b, 65536);
 		if (rc < 0)
@@ -103,6 +124,18 @@ int hrr_file_read(int dirfd, const char *name, size_t max, struct hrr_buf *b)
 	if (rc < 0)
 		b->len = before;
 	return rc;
+}
+
+int hrr_file_read(int dirfd, const char *name, size_t max, struct hrr_buf *b)
+{
+	return read_all(hrr_file_open(dirfd, name, 0), max, b);
+}
+
+int hrr_operand_read(const char *path, size_t max, struct hrr_buf *b)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return read_all(fd < 0 ? -errno : fd, max, b);
 }
 
 struct dirent *hrr_dir_next(DIR *d, int *rc)

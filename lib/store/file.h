@@ -20,8 +20,17 @@ int hrr_read_exactly(int fd, void *data, size_t len);
  */
 int hrr_file_replace(int dirfd, const char *name, const void *data, size_t len, mode_t mode,
 		     struct hrr_diag *diag);
-/* Appends the whole file to b; -EFBIG beyond max bytes, -EISDIR for a folder. */
+/*
+ * A file of somebody's folder, to be read: a descriptor, or -errno. What is no plain file is
+ * -EISDIR or -EINVAL: a pipe nobody writes to is not waited for. flags: O_NOFOLLOW or 0.
+ */
+int hrr_file_open(int dirfd, const char *name, int flags);
+/* Why one cannot be opened or read, for people. */
+const char *hrr_file_why(int rc);
+/* Appends the whole of a plain file to b; -EFBIG beyond max bytes; else as hrr_file_open. */
 int hrr_file_read(int dirfd, const char *name, size_t max, struct hrr_buf *b);
+/* The same of what a user names: a pipe, too. */
+int hrr_operand_read(const char *path, size_t max, struct hrr_buf *b);
 /* A name for a temporary file beside others, unlike any other in this process. */
 void hrr_file_temporary(char *name, size_t size);
 /* DIR/NAME in new memory, without doubled slash; NULL: no memory. */

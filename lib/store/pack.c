@@ -46,8 +46,9 @@ static int put(struct packer *p, const void *data, size_t len, ZSTD_EndDirective
 	return 0;
 }
 
-/* Regular files below dir/relative. */
-static int collect(struct packer *p, const char *dir, const char *relative, int depth)
+/* Files below dir/relative. What the pack could not hold is an error, with diag. */
+static int collect(struct packer *p, const char *dir, const char *relative, int depth,
+		   struct hrr_diag *diag)
 {
 	char *path = relative[0] != '\0' ? hrr_path_join(dir, relative) : strdup(dir);
 	DIR *d = path != NULL ? opendir(path) : NULL;
@@ -67,12 +68,16 @@ static int collect(struct packer *p, const char *dir, const char *relative, int 
 		if (name == NULL) {
 			rc = -ENOMEM;
 		} else if (S_ISDIR(st.st_mode) && depth < MAX_DEPTH) {
-			rc = collect(p, dir, name, depth + 1);
+			rc = collect(p, dir, name, depth + 1, diag);
 			free(name);
 		} else if (S_ISREG(st.st_mode) && hrr_buf_add(&p->names, &name, sizeof name) == 0) {
 			p->n++;
 		} else {
-			rc = S_ISREG(st.st_mode) ? -ENOMEM : 0;
+			rc = S_ISREG(st.st_mode)
+				 ? -ENOMEM
+				 : hrr_diag_set(diag, -EINVAL, "cannot pack %s: %s", name,
+						S_ISDIR(st.st_mode) ? "folders too deep"
+								    : hrr_file_why(-EINVAL));
 			free(name);
 		}
 	}
@@ -96,9 +101,8 @@ static int pack_file(struct packer *p, const char *dir, const char *top, const c
 	int fd = -1, rc = path == NULL || full == NULL ? -ENOMEM : 0;
 
 	if (rc == 0) {
-		fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0 || fstat(fd, &st) < 0)
-			rc = -errno;
+		fd = hrr_file_open(AT_FDCWD, path, O_NOFOLLOW);
+		rc = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
 	}
 	if (rc == 0)
 		rc = hrr_tar_make(&h, full, (uint64_t)st.st_size, st.st_mode & 0777);
@@ -125,7 +129,7 @@ static int pack_file(struct packer *p, const char *dir, const char *top, const c
 		close(fd);
 	if (rc < 0) {
 		hrr_diag_at(diag, path != NULL ? path : name, 0);
-		hrr_diag_set(diag, rc, "cannot pack: %s", strerror(-rc));
+		hrr_diag_set(diag, rc, "cannot pack: %s", hrr_file_why(rc));
 	}
 	free(path);
 	free(full);
@@ -150,9 +154,10 @@ int hrr_pack(const char *dir, int fd, const struct hrr_pack_progress *progress,
 		rc = no_memory(diag);
 		goto out;
 	}
-	rc = collect(&p, real, "", 1);
+	rc = collect(&p, real, "", 1, diag);
 	if (rc < 0) {
-		hrr_diag_set(diag, rc, "cannot list: %s", strerror(-rc));
+		if (rc != -EINVAL)
+			hrr_diag_set(diag, rc, "cannot list: %s", strerror(-rc));
 		goto out;
 	}
 	char **names = (void *)p.names.data;

@@ -85,8 +85,9 @@ static int add_line(struct hrr_sidecars *s, const struct hrr_record *rec, struct
 	return 0;
 }
 
-int hrr_sidecars_add(struct hrr_sidecars *s, const char *path,
-		     const struct hrr_sidecar_clock *clock, struct hrr_diag *diag)
+/* fd is taken; negative: why there is none. */
+static int add(struct hrr_sidecars *s, int fd, const char *path,
+	       const struct hrr_sidecar_clock *clock, struct hrr_diag *diag)
 {
 	struct hrr_record rec = {0};
 	struct hrr_reader *reader = NULL;
@@ -94,12 +95,11 @@ int hrr_sidecars_add(struct hrr_sidecars *s, const char *path,
 	size_t len;
 	bool cut = false, header = false;
 	struct times times = {.resolution = 1};
-	int rc, fd = open(path, O_RDONLY | O_CLOEXEC);
+	int rc;
 
 	if (fd < 0) {
-		rc = -errno;
 		hrr_diag_at(diag, path, 0);
-		return hrr_diag_set(diag, rc, "cannot open sidecar: %s", strerror(-rc));
+		return hrr_diag_set(diag, fd, "cannot open sidecar: %s", hrr_file_why(fd));
 	}
 	reader = hrr_reader_new(fd, path);
 	if (reader == NULL)
@@ -115,9 +115,16 @@ int hrr_sidecars_add(struct hrr_sidecars *s, const char *path,
 			break;
 		if (!header) {
 			rc = read_header(&rec.json, clock, &times, diag);
-			if (rc == 0 && times.resolution > 1 &&
-			    hrr_sidecar_ticks(path, times.resolution, &times.late) < 0)
-				rc = no_memory(diag);
+			if (rc == 0 && times.resolution > 1) {
+				rc = hrr_sidecar_ticks(path, times.resolution, &times.late);
+				if (rc == -ENOMEM)
+					no_memory(diag);
+				else if (rc < 0)
+					hrr_diag_set(diag, rc,
+						     "cannot open sidecar: with a resolution it is "
+						     "read twice: %s",
+						     hrr_file_why(rc));
+			}
 			if (rc < 0)
 				break;
 			header = true;
@@ -150,6 +157,14 @@ int hrr_sidecars_add(struct hrr_sidecars *s, const char *path,
 	hrr_record_release(&rec);
 	hrr_buf_release(&times.late);
 	return rc < 0 ? rc : 0;
+}
+
+int hrr_sidecars_add(struct hrr_sidecars *s, const char *path,
+		     const struct hrr_sidecar_clock *clock, struct hrr_diag *diag)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return add(s, fd < 0 ? -errno : fd, path, clock, diag);
 }
 
 static int by_name(const void *a, const void *b)
@@ -193,7 +208,7 @@ int hrr_sidecars_add_folder(struct hrr_sidecars *s, const char *dir,
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (rc == 0)
-			rc = hrr_sidecars_add(s, list[i], clock, diag);
+			rc = add(s, hrr_file_open(AT_FDCWD, list[i], 0), list[i], clock, diag);
 		free(list[i]);
 	}
 	hrr_buf_release(&names);

@@ -28,11 +28,12 @@ struct hrr_sidecars {
 	bool cut; /* a last line without newline was left out */
 };
 
-/* Adds a file's lines. Negative with diag (path and line). */
+/* Adds a file's lines, or a pipe's where it has no resolution. Negative with diag (path and line).
+ */
 int hrr_sidecars_add(struct hrr_sidecars *s, const char *path,
 		     const struct hrr_sidecar_clock *clock, struct hrr_diag *diag);
 /* Every file of DIR whose name ends in .jsonl, in order of name; a folder that is not there holds
- * none. */
+ * none; what is not a plain file is an error. */
 int hrr_sidecars_add_folder(struct hrr_sidecars *s, const char *dir,
 			    const struct hrr_sidecar_clock *clock, struct hrr_diag *diag);
 /* Sorts what was added. */

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "lib/store/file.h"
+
 struct entry {
 	uint64_t tick, base, size; /* size of a del: of what it ends */
 	uint64_t device;
@@ -96,10 +98,10 @@ int hrr_sidecar_ticks(const char *path, uint64_t resolution, struct hrr_buf *lat
 	const char *line;
 	size_t len, lines = 0, before = late->len;
 	bool cut = false;
-	int rc = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
+	int rc = 0, fd = hrr_file_open(AT_FDCWD, path, 0);
 
 	if (fd < 0)
-		return 0;
+		return fd;
 	struct hrr_reader *reader = hrr_reader_new(fd, path);
 	if (reader == NULL)
 		return -ENOMEM;

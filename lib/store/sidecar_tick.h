@@ -14,8 +14,8 @@
 
 /*
  * Which regions of a sidecar go at their tick's end: a byte for each line behind the
- * header, 1 where it does, appended to late. -ENOMEM; lines that cannot be read are
- * left to the reader that follows.
+ * header, 1 where it does, appended to late. -ENOMEM, or as hrr_file_open; lines that
+ * cannot be read are left to the reader that follows.
  */
 int hrr_sidecar_ticks(const char *path, uint64_t resolution, struct hrr_buf *late);
 

@@ -86,18 +86,16 @@ void hrr_source_feed_release(struct feed *f)
 	*f = (struct feed){0};
 }
 
-/* A file of lines, and the folder it lies in. */
-static int feed_file(struct feed *f, const char *path, struct hrr_diag *diag)
+/* A file of lines, and the folder it lies in. One that the user named may be a pipe. */
+static int feed_file(struct feed *f, const char *path, bool named, struct hrr_diag *diag)
 {
-	struct stat st;
-	int rc = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
+	int rc = 0,
+	    fd = named ? open(path, O_RDONLY | O_CLOEXEC) : hrr_file_open(AT_FDCWD, path, 0);
 
 	hrr_diag_at(diag, path, 0);
-	if (fd < 0)
-		return hrr_diag_set(diag, -errno, "cannot open: %s", strerror(errno));
-	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		close(fd);
-		return hrr_diag_set(diag, -EISDIR, "cannot read: %s", strerror(EISDIR));
+	if (fd < 0) {
+		rc = named ? -errno : fd;
+		return hrr_diag_set(diag, rc, "cannot open: %s", hrr_file_why(rc));
 	}
 	f->reader = hrr_reader_new(fd, path);
 	f->name = strdup(path);
@@ -123,13 +121,13 @@ static bool is_running(const char *dir)
 	return hrr_archive_manifest(dir, &m, NULL) == 0 && m.running;
 }
 
-static int find_file(struct hrr_source *s, const char *path, struct hrr_diag *diag)
+static int find_file(struct hrr_source *s, const char *path, bool named, struct hrr_diag *diag)
 {
 	int rc = make_feeds(s, 1);
 
 	if (rc < 0)
 		return no_memory(diag);
-	rc = feed_file(&s->feeds[0], path, diag);
+	rc = feed_file(&s->feeds[0], path, named, diag);
 	if (rc < 0 || s->feeds[0].folder == NULL)
 		return rc;
 	char *up = hrr_path_join(s->feeds[0].folder, "..");
@@ -224,7 +222,7 @@ static int find_archive(struct hrr_source *s, const char *dir, struct hrr_diag *
 			snprintf(name, sizeof name, "pid-%u.%u/events.jsonl", list[i].pid,
 				 list[i].image);
 		char *path = hrr_path_join(dir, name);
-		rc = path == NULL ? no_memory(diag) : feed_file(&s->feeds[i], path, diag);
+		rc = path == NULL ? no_memory(diag) : feed_file(&s->feeds[i], path, false, diag);
 		s->feeds[i].p = n > 1 ? (int64_t)i : -1;
 		s->feeds[i].insert = n > 1;
 		free(path);
@@ -241,7 +239,8 @@ static int find_folder(struct hrr_source *s, const char *dir, struct hrr_diag *d
 
 	if (events == NULL)
 		return no_memory(diag);
-	int rc = stat(events, &st) == 0 ? find_file(s, events, diag) : find_archive(s, dir, diag);
+	int rc =
+	    stat(events, &st) == 0 ? find_file(s, events, false, diag) : find_archive(s, dir, diag);
 	free(events);
 	return rc;
 }
@@ -282,5 +281,5 @@ int hrr_source_find(struct hrr_source *s, const char *operand, struct hrr_diag *
 	}
 	if (S_ISDIR(st.st_mode))
 		return find_folder(s, operand, diag);
-	return find_file(s, operand, diag);
+	return find_file(s, operand, true, diag);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -15,6 +16,9 @@
 
 #define PIECE ((size_t)1 << 18)
 #define MAX_DEPTH 4
+#define MAX_REMARK ((uint64_t)1 << 20) /* bytes of what is skipped */
+/* Left on the file system, or a sixteenth of it: little packs hold much. */
+#define MIN_FREE ((uint64_t)256 << 20)
 
 struct unpacker {
 	int fd, dir;
@@ -65,7 +69,7 @@ static const char *safe_path(const char *name)
 	while (name[0] == '.' && name[1] == '/')
 		name += 2;
 	const char *path = strchr(name, '/');
-	if (path == NULL || path == name)
+	if (path == NULL || path == name || strncmp(name, "../", 3) == 0)
 		return NULL;
 	path++;
 	for (const char *s = path;;) {
@@ -118,14 +122,33 @@ static bool blob_path(const char *path, struct hrr_id *ret)
 	return hrr_id_parse(text, HRR_ID_TEXT, ret) == 0;
 }
 
+/* A file of this size goes in, and the file system is not full then. */
+static int room_for(struct unpacker *u, const char *path, uint64_t size, struct hrr_diag *diag)
+{
+	struct statvfs fs;
+
+	if (fstatvfs(u->dir, &fs) < 0)
+		return 0;
+	uint64_t avail = (uint64_t)fs.f_bavail * fs.f_frsize,
+		 keep = (uint64_t)fs.f_blocks * fs.f_frsize / 16;
+	keep = keep < MIN_FREE ? keep : MIN_FREE;
+	if (avail >= keep && size <= avail - keep)
+		return 0;
+	return hrr_diag_set(diag, -ENOSPC, "cannot make %s: %llu bytes, but %llu are free", path,
+			    (unsigned long long)size, (unsigned long long)avail);
+}
+
 static int unpack_file(struct unpacker *u, const char *path, uint64_t size, struct hrr_diag *diag)
 {
 	struct hrr_id want;
 	bool blob = blob_path(path, &want);
 	const char *name = path;
 	uint64_t left = size;
-	int rc, fd, folder = make_folders(u, path, &name);
+	int rc = room_for(u, path, size, diag);
 
+	if (rc < 0)
+		return rc;
+	int fd, folder = make_folders(u, path, &name);
 	if (folder < 0)
 		return hrr_diag_set(diag, folder, "cannot make %s: %s", path, strerror(-folder));
 	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -189,8 +212,10 @@ static int unpack_all(struct unpacker *u, const struct hrr_pack_progress *progre
 					    "not a pack, or damaged: no tar header");
 		if (size > HRR_BLOB_MAX)
 			return hrr_diag_set(diag, -EFBIG, "%s: more than 2^40 bytes", name);
-		if (h.type == 'x' || h.type == 'g' || h.type == '5') {
-			rc = skip(u, h.type == '5' ? 0 : size, diag); /* remarks, folders */
+		if (h.type == '5')
+			continue; /* folders come with their files */
+		if ((h.type == 'x' || h.type == 'g') && size <= MAX_REMARK) {
+			rc = skip(u, size, diag);
 			if (rc < 0)
 				return rc;
 			continue;

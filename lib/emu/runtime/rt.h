@@ -38,9 +38,9 @@ enum sched_mode { SCHED_EAGER, SCHED_LATE, SCHED_RANDOM, SCHED_ASYNC };
 
 struct device {
 	int index;
-	uint64_t used;		    /* bytes of device memory handed out */
-	uint64_t code;		    /* bytes of code objects; bounded alike, and not told to programs */
-	hipError_t sticky;	    /* set by a fault: every later call that works says it */
+	uint64_t used;	   /* bytes of device memory handed out */
+	uint64_t code;	   /* bytes of code objects; bounded alike, and not told to programs */
+	hipError_t sticky; /* set by a fault: every later call that works says it */
 	struct stream *null_stream; /* legacy default stream, made at first use */
 	struct stream *streams;	    /* every stream, the null stream too */
 	uint32_t peers;		    /* bit d: kernels here may touch memory of device d */
