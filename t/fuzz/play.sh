@@ -20,7 +20,7 @@ play=$out/play-driver
 }
 mkdir -p "$out"
 $CC -std=c11 -O1 -g -D_GNU_SOURCE -I. -o "$play.$$" t/fuzz/play.c t/fuzz/play_run.c t/fuzz/play_mutate.c \
-	lib/base/buf.c lib/base/id.c lib/base/diag.c -lxxhash
+	lib/base/buf.c lib/base/id.c lib/base/diag.c lib/base/mask.c -lxxhash
 mv "$play.$$" "$play" # others may run it
 # A sanitizer's run time has to be loaded first: then each replay is a program of its own, as with
 # FUZZ_SERVER set to nothing.
