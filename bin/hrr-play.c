@@ -157,8 +157,6 @@ int main(int argc, char **argv)
 {
 	struct hrr_diag diag = {0};
 
-	/* Of the CPU run time: a trap in a kernel is a failed launch that we can name. */
-	setenv("HRR_EMU_TRAP", "error", 0);
 	play_options(argc, argv);
 	play_open_outputs();
 	struct hrr_place *p = play_place();

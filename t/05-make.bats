@@ -33,6 +33,14 @@ in_tree() {
 	in_tree uninstall DESTDIR="$to" PREFIX=/usr
 }
 
+@test "hrr-capture: from a folder with a blank it says that the loader cannot" {
+	in_tree install DESTDIR="$T/a tree" PREFIX=/usr
+	run_sep "$T/a tree/usr/bin/hrr-capture" -- true
+	status_is 125
+	err_like 'a tree/usr/lib/hrr/libhrr-preload.so: cannot be preloaded: the loader splits at spaces and colons'
+	no_out
+}
+
 @test "make install: the programs find what they need in the tree they lie in" {
 	need_apps saxpy
 	need_emu

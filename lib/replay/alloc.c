@@ -219,7 +219,9 @@ static int give_back(struct hrr_replay *r, struct hrr_event *ev, const struct hr
 
 int hrr_do_free(struct hrr_replay *r, struct hrr_event *ev)
 {
-	return give_back(r, ev, r->map, 1u << HRR_MEM_DEVICE | 1u << HRR_MEM_MANAGED, true);
+	/* Run times take pinned memory here, too. */
+	return give_back(r, ev, r->map,
+			 1u << HRR_MEM_DEVICE | 1u << HRR_MEM_MANAGED | 1u << HRR_MEM_PINNED, true);
 }
 
 int hrr_do_free_async(struct hrr_replay *r, struct hrr_event *ev)
