@@ -102,6 +102,23 @@ slice_is() { # EXPR SEQS
 	slice_is seq=5 '1 2 4 5 6 11 13 '
 }
 
+@test "slice: a node that is changed, made or asked for, changes its graph" {
+	{
+		header
+		line hipMalloc '"ptr":"0x7f0100","size":16'                                                    # 1
+		line hipMalloc '"ptr":"0x7f0200","size":16'                                                    # 2
+		line hipGraphCreate '"pGraph":"0x61","flags":0'                                                # 3
+		line hipGraphAddMemsetNode '"pGraphNode":"0x91","graph":"0x61","pDependencies":null,"numDependencies":0,"pMemsetParams":{"dst":"0x7f0200"}' # 4
+		line hipGraphGetNodes '"graph":"0x61","nodes":["0x92"],"numNodes":1'                           # 5
+		line hipGraphMemsetNodeSetParams '"node":"0x92","pNodeParams":{"dst":"0x7f0100"}'              # 6
+		line hipGraphInstantiate '"pGraphExec":"0x71","graph":"0x61","flags":0'                        # 7
+		line hipGraphLaunch '"graphExec":"0x71","stream":"0x0"'                                        # 8
+		line hipMemcpy '"dst":"0x1000","src":"0x7f0100","sizeBytes":16' '"dir":"d2h"'                  # 9
+	} >s
+	slice_is seq=8 '1 2 3 4 5 6 7 8 '
+	slice_is seq=9 '1 2 3 4 5 6 7 8 9 '
+}
+
 @test "slice: a base that comes again is another life" {
 	{
 		header
@@ -176,21 +193,27 @@ slice_is() { # EXPR SEQS
 	status_is 2
 }
 
-@test "slice: of every program, each output's slice is small and replays exactly" {
+@test "slice: of every program, slices of launches and outputs are small, the same again, and replay exactly" {
 	need_prog hrr-capture hrr-play
 	need_emu
 	need_apps saxpy
-	for a in saxpy modlaunch structarg streams graphcap graphnodes hostreg symbols pitched; do
+	# HRR_T_SLICES=all: every launch and output of each.
+	for a in saxpy modlaunch structarg streams graphcap graphnodes graphedit hostreg symbols pitched vmm managed waitvalue; do
 		[ -x "$APPS/$a" ] || continue
 		run_sep hrr-capture -d emu -o $a.hrr -- "$APPS/$a"
 		status_is 0
 		all=$(hrr-cat -c $a.hrr)
-		for seq in $(hrr-cat $a.hrr | jq -r 'select(.output) | .output' | sort -un | sed -n '1p;$p'); do
-			rm -rf s.hrr
+		places=$(hrr-cat $a.hrr | jq -r 'if .output then .output elif .seq and (.kernel or .kernels) then .seq else empty end' | sort -un)
+		[ "${HRR_T_SLICES-}" = all ] || places=$(echo "$places" | awk '{ x[NR] = $1 } END { print x[1]; if (NR > 2) print x[int(NR / 2) + 1]; if (NR > 1) print x[NR] }')
+		for seq in $places; do
+			rm -rf s.hrr again.hrr
 			run_sep hrr-cat --slice seq=$seq -o s.hrr $a.hrr
 			echo "$a $seq"
 			status_is 0
 			[ "$(hrr-cat -c s.hrr)" -le "$all" ]
+			[ "$(du -sb s.hrr | cut -f 1)" -le "$(du -sb $a.hrr | cut -f 1)" ]
+			hrr-cat -q --slice seq=$seq -o again.hrr $a.hrr
+			diff -r -x manifest.json s.hrr again.hrr # that one says who wrote it
 			run_sep hrr-play -d emu s.hrr
 			status_is 0
 		done

@@ -37,7 +37,7 @@ static struct slice_world *world_of(struct hrr_slice *s, uint32_t p)
 
 static uint32_t new_object(struct gather *g, uint32_t creator)
 {
-	const struct slice_object o = {.creator = creator, .releaser = NOBODY};
+	const struct slice_object o = {.creator = creator, .releaser = NOBODY, .owner = NOBODY};
 
 	if (g->s->n_objects >= NOBODY - 1 || hrr_buf_add(&g->s->objects, &o, sizeof o) < 0) {
 		g->bad = -ENOMEM;
@@ -68,8 +68,12 @@ static void use(struct gather *g, uint32_t object, bool writes)
 		g->bad = -ENOMEM;
 	else
 		g->s->n_uses++;
-	if (writes && !g->releasing)
-		add_writer(g, object, g->call);
+	if (!writes || g->releasing)
+		return;
+	add_writer(g, object, g->call);
+	/* A graph whose node changes is another one to who instantiates it. */
+	if (slice_objects(g->s)[object].owner != NOBODY)
+		add_writer(g, slice_objects(g->s)[object].owner, g->call);
 }
 
 static struct hrr_id handle_key(unsigned type, uint64_t value)
@@ -99,6 +103,7 @@ static uint32_t new_handle(struct gather *g, unsigned type, uint64_t value)
 		*hrr_idmap_get(&g->w->handles, &key) = object;
 	else if (rc < 0)
 		g->bad = rc;
+	slice_objects(g->s)[object].handle = (uint8_t)type;
 	return object;
 }
 
@@ -364,12 +369,27 @@ static void create(struct gather *g, const struct hrr_param *p, int node)
 	/* What a graph's launch will touch: all that this call, or what it was given, touches. */
 	for (uint32_t i = c->uses; i < s->n_uses; i++) {
 		uint32_t object = slice_uses(s)[i].object;
+		if (p->handle == HRR_H_NODE && slice_objects(s)[object].handle == HRR_H_GRAPH)
+			slice_objects(s)[fresh].owner = object;
 		touch_all(g, fresh, object);
 		if (slice_objects(s)[object].memory || slice_objects(s)[object].variables)
 			touch(g, fresh, object);
 	}
 	if (p->handle == HRR_H_GRAPH && g->w->captures > 0)
 		captured(g, fresh);
+}
+
+/* One thing, or an array of them. */
+static void create_all(struct gather *g, const struct hrr_param *p, int node)
+{
+	const struct hrr_json *j = &g->rec->json;
+
+	if (j->nodes[node].type != HRR_JSON_ARRAY) {
+		create(g, p, node);
+		return;
+	}
+	for (int i = hrr_json_first(j, node); i >= 0; i = hrr_json_next(j, node, i))
+		create(g, p, i);
 }
 
 /* Nodes added to a graph, parameters changed in it: it touches what they were given. */
@@ -386,8 +406,10 @@ static void pass_on_touches(struct gather *g)
 		for (uint32_t k = c->uses; k < n; k++) {
 			uint32_t other = slice_uses(g->s)[k].object;
 			if (slice_objects(g->s)[other].memory ||
-			    slice_objects(g->s)[other].variables)
+			    slice_objects(g->s)[other].variables) {
 				touch(g, u.object, other);
+				touch(g, slice_objects(g->s)[u.object].owner, other);
+			}
 		}
 	}
 }
@@ -462,7 +484,7 @@ static void arguments(struct gather *g)
 		int p = hrr_api_param((enum hrr_api)(g->row - hrr_api_table),
 				      j->text + j->nodes[i].off, j->nodes[i].len);
 		if (p >= 0 && g->row->params[p].flow == HRR_FLOW_OUT)
-			create(g, &g->row->params[p], i + 1);
+			create_all(g, &g->row->params[p], i + 1);
 		if (p >= 0 && p == g->row->release && g->row->takes != HRR_GIVES_MAP) {
 			/* The newest use of what it releases. */
 			uint64_t v;

@@ -26,6 +26,8 @@ struct slice_use {
 /* What calls use: an allocation, a handle, the variables of a code object. */
 struct slice_object {
 	uint32_t creator, releaser; /* calls, or NOBODY */
+	uint32_t owner;		    /* of a node: the graph it is in, or NOBODY */
+	uint8_t handle;		    /* HRR_H_..., 0: none */
 	uint64_t size;		    /* of memory */
 	bool memory, variables, variables_used;
 	bool used;		/* by a kept call; solve says so */
