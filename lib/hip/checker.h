@@ -34,7 +34,7 @@ enum hrr_emu_error_of {
 struct hrr_emu_error {
 	double bound;
 	uint32_t of;   /* enum hrr_emu_error_of */
-	uint32_t type; /* enum hrr_type of the result */
+	uint32_t type; /* enum hrr_type of the result, NONE: another */
 };
 
 /*

@@ -14,7 +14,8 @@
 static const struct {
 	double growth, of_terms;
 	double ulp, least; /* the last place of 1; the least normal number */
-} floats[] = {[HRR_TYPE_F16] = {16, 1, 0x1p-10, 0x1p-14},
+} floats[] = {[HRR_TYPE_NONE] = {1, 1, 0, 0},
+	      [HRR_TYPE_F16] = {16, 1, 0x1p-10, 0x1p-14},
 	      [HRR_TYPE_BF16] = {128, 1, 0x1p-7, 0x1p-126},
 	      [HRR_TYPE_F32] = {128, 16, 0x1p-23, 0x1p-126},
 	      [HRR_TYPE_F64] = {1, 16, 0x1p-52, 0x1p-1022}};
@@ -22,6 +23,13 @@ static const struct {
 static bool is_float(uint32_t type)
 {
 	return type >= HRR_TYPE_F16 && type <= HRR_TYPE_F64;
+}
+
+/* Not to a size where anything would do. */
+#define MOST 0x1p-4
+static double grown(double bound, double by)
+{
+	return fmax(bound, fmin(bound * by, MOST));
 }
 
 /* The largest allowed error relative to each number, and to the largest of the output. */
@@ -36,14 +44,14 @@ static struct allowed allowed(const struct hrr_emu_stats *s)
 	for (uint32_t i = 0; i < s->n_approx && i < HRR_EMU_MAX_APPROX; i++) {
 		const struct hrr_emu_error *const e = &s->error[i];
 
-		if (!is_float(e->type))
+		if (e->type > HRR_TYPE_F64)
 			continue;
 		if (e->of == HRR_EMU_OF_RESULT)
-			a.own = fmax(a.own, e->bound * floats[e->type].growth);
+			a.own = fmax(a.own, grown(e->bound, floats[e->type].growth));
 		else if (e->of == HRR_EMU_OF_ONE)
 			a.whole = fmax(a.whole, e->bound);
 		else
-			a.whole = fmax(a.whole, e->bound * floats[e->type].of_terms);
+			a.whole = fmax(a.whole, grown(e->bound, floats[e->type].of_terms));
 	}
 	return a;
 }

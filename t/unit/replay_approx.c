@@ -66,8 +66,24 @@ static void types(void)
 	ok(!hrr_approximately(&d, HRR_TYPE_NONE, x, y, 12), "no number of doubles");
 }
 
+/* Errors that are large already do not grow until anything would do. */
+static void large(void)
+{
+	const struct hrr_emu_stats c = USED("v_cvt_sr_fp8_f32"),
+				   b = USED("v_wmma_bf16_16x16x16_bf16");
+	const float was[2] = {1, 4}, is[2] = {1.0625f, 4}, far[2] = {1.5f, 4};
+
+	ok(hrr_approximately(&c, HRR_TYPE_F32, was, is, sizeof was),
+	   "rounded at random: an eighth");
+	ok(!hrr_approximately(&c, HRR_TYPE_F32, was, far, sizeof was), "and no half");
+	ok(!hrr_approximately(&c, HRR_TYPE_NONE, was, is, sizeof was), "makes no floats by itself");
+	ok(!hrr_approximately(&b, HRR_TYPE_F32, was, (const float[2]){1.75f, 4}, sizeof was),
+	   "narrow sums: an eighth of the largest");
+}
+
 int main(void)
 {
+	large();
 	floats();
 	types();
 	return done_testing();

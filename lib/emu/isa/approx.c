@@ -56,8 +56,8 @@ static const struct {
     {"dot4_f32_fp8_bf8", {4 * ULP_F32, HRR_EMU_OF_TERMS, HRR_TYPE_F32}},
     {"dot4_f32_bf8_fp8", {4 * ULP_F32, HRR_EMU_OF_TERMS, HRR_TYPE_F32}},
     {"dot4_f32_bf8_bf8", {4 * ULP_F32, HRR_EMU_OF_TERMS, HRR_TYPE_F32}},
-    {"cvt_sr_fp8_f32", {0x1p-3, HRR_EMU_OF_RESULT, HRR_TYPE_F32}},
-    {"cvt_sr_bf8_f32", {0x1p-2, HRR_EMU_OF_RESULT, HRR_TYPE_F32}},
+    {"cvt_sr_fp8_f32", {0x1p-3, HRR_EMU_OF_RESULT, HRR_TYPE_NONE}},
+    {"cvt_sr_bf8_f32", {0x1p-2, HRR_EMU_OF_RESULT, HRR_TYPE_NONE}},
     {"sqrt_f64", {0x1p29 * ULP_F64, HRR_EMU_OF_RESULT, HRR_TYPE_F64}},
 };
 
