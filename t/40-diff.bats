@@ -318,6 +318,14 @@ many() {
 	status_is 0
 }
 
+@test "hrr-diff: what is infinitely far, as JSON" {
+	printf '\000\000\200\077\000\000\000\000' >a # 1, 0
+	printf '\000\000\200\077\000\000\000\100' >b # 1, 2
+	run_sep hrr-diff -j -t f32 a b
+	status_is 1
+	jq -e -s '.[0].typed | .rel=={"value":"inf","index":1} and .abs=={"value":2,"index":1}' .out
+}
+
 @test "hrr-diff: a typed view and its tolerances" {
 	local x y
 	x=$(blob '\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\xc0\x7f\x00\x00\x80\x7f')

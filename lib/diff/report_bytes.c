@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "lib/diff/bytes.h"
@@ -47,6 +48,16 @@ static int worst(struct hrr_buf *out, const char *name, const struct hrr_typed_w
 		return hrr_buf_addf(out, ", %s %llu at [%zu]", name, (unsigned long long)w->ulp,
 				    w->index);
 	return hrr_buf_addf(out, ", %s %.6g at [%zu]", name, w->value, w->index);
+}
+
+/* JSON has no infinity: what is that far from 0 is so far from it as text. */
+static int worst_json(struct hrr_buf *out, const char *name, const struct hrr_typed_worst *w)
+{
+	if (isinf(w->value))
+		return hrr_buf_addf(out, ",\"%s\":{\"value\":\"inf\",\"index\":%zu}", name,
+				    w->index);
+	return hrr_buf_addf(out, ",\"%s\":{\"value\":%.17g,\"index\":%zu}", name, w->value,
+			    w->index);
 }
 
 /* The span of a bin of ulp distances as text. */
@@ -182,12 +193,10 @@ static int typed_json(struct hrr_report *r, const unsigned char *a, const unsign
 			  t.nan[0], t.nan[1], t.inf[0], t.inf[1]);
 	if (rc == 0 && t.differing)
 		rc = hrr_buf_addf(&r->buf, ",\"first\":%zu", t.first);
-	if (rc == 0 && t.abs.value > 0 && t.abs.value < 1e308)
-		rc = hrr_buf_addf(&r->buf, ",\"abs\":{\"value\":%.17g,\"index\":%zu}", t.abs.value,
-				  t.abs.index);
-	if (rc == 0 && t.rel.value > 0 && t.rel.value < 1e308)
-		rc = hrr_buf_addf(&r->buf, ",\"rel\":{\"value\":%.17g,\"index\":%zu}", t.rel.value,
-				  t.rel.index);
+	if (rc == 0 && t.abs.value > 0)
+		rc = worst_json(&r->buf, "abs", &t.abs);
+	if (rc == 0 && t.rel.value > 0)
+		rc = worst_json(&r->buf, "rel", &t.rel);
 	if (rc == 0 && t.ulp.ulp)
 		rc = hrr_buf_addf(&r->buf, ",\"ulp\":{\"value\":\"0x%llx\",\"index\":%zu}",
 				  (unsigned long long)t.ulp.ulp, t.ulp.index);
