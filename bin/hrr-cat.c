@@ -1,18 +1,16 @@
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bin/cat.h"
 #include "bin/tool.h"
 #include "bin/tool_source.h"
 #include "formats/hrr/export.h"
 #include "lib/hip/slice.h"
 #include "lib/store/export.h"
 #include "lib/store/info.h"
-#include "lib/store/pack.h"
 #include "lib/store/verify.h"
 #include "lib/stream/edit.h"
 #include "lib/stream/tail.h"
@@ -282,87 +280,9 @@ static void cat(struct cat *c)
 		tool_no_memory();
 }
 
-/* --- slices: a first reading says what stays in the second --- */
-
 static bool in_slice(void *self, const struct hrr_record *rec)
 {
 	return hrr_slice_keeps(self, rec);
-}
-
-static struct hrr_slice *gather_slice(const char *operand, const struct hrr_source_options *opt,
-				      const char *expr)
-{
-	struct hrr_slice *slice = hrr_slice_new();
-	struct hrr_select *select;
-	struct hrr_source *src;
-	struct hrr_record *rec;
-	uint64_t selected, kept, n = 0;
-	int rc;
-
-	if (slice == NULL)
-		tool_no_memory();
-	if (hrr_select_new(&select, expr, &diag) < 0)
-		tool_die(NULL, 0, "%s", diag.what);
-	if (hrr_source_open(&src, operand, opt, &diag) < 0)
-		tool_die_diag(&diag);
-	while ((rc = hrr_source_next(src, &rec, &diag)) > 0) {
-		if (++n % 4096 == 0)
-			tool_progress("records", n, 0);
-		if (hrr_slice_gather(slice, rec, hrr_select_call(select, rec)) < 0)
-			tool_no_memory();
-	}
-	if (rc < 0)
-		tool_die_diag(&diag);
-	if (hrr_slice_solve(slice) < 0)
-		tool_no_memory();
-	hrr_slice_counts(slice, &selected, &kept);
-	if (selected == 0)
-		tool_die(operand, 0, "--slice: it selects no call");
-	hrr_source_close(src);
-	hrr_select_free(select);
-	return slice;
-}
-
-/* The C++ library knows how, where it is installed. */
-static int demangle(void *self, const char *name, size_t len, struct hrr_buf *b)
-{
-	static char *(*cxa_demangle)(const char *, char *, size_t *, int *);
-	static bool tried;
-	struct hrr_buf copy = {0};
-	int status = -1, rc = -ENOSYS;
-
-	(void)self;
-	if (!tried) {
-		void *lib = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-		void *symbol = lib != NULL ? dlsym(lib, "__cxa_demangle") : NULL;
-		memcpy(&cxa_demangle, &symbol, sizeof symbol);
-		tried = true;
-		if (cxa_demangle == NULL)
-			tool_say(NULL, 0, "--demangle: libstdc++.so.6 cannot be loaded");
-	}
-	/* What follows a '.' (".kd", clones) is no part of a mangled name. */
-	size_t n = 0;
-	while (n < len && name[n] != '.')
-		n++;
-	if (cxa_demangle == NULL)
-		return -ENOSYS;
-	if (hrr_buf_add(&copy, name, n) < 0 || hrr_buf_str(&copy) == NULL) {
-		hrr_buf_release(&copy);
-		return -ENOMEM;
-	}
-	char *text = cxa_demangle(copy.data, NULL, NULL, &status);
-	if (text != NULL && status == 0)
-		rc = hrr_buf_adds(b, text) | hrr_buf_add(b, name + n, len - n);
-	else if (status == -1)
-		rc = -ENOMEM;
-	free(text);
-	hrr_buf_release(&copy);
-	return rc < 0 ? rc : 0;
-}
-
-static void show_progress(void *self, uint64_t files, uint64_t of)
-{
-	tool_progress(self, files, of);
 }
 
 static void show_bytes(void *self, uint64_t bytes, uint64_t of)
@@ -429,36 +349,6 @@ static int end(struct cat *c, bool redact, bool whole_stream)
 	if (c->export != NULL && any)
 		end_export(c, redact);
 	return code;
-}
-
-static int unpack(const char *operand, const char *out)
-{
-	const struct hrr_pack_progress p = {show_progress, (void *)(uintptr_t) "files"};
-	int fd = STDIN_FILENO;
-
-	if (strcmp(operand, "-") != 0) {
-		fd = open(operand, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			tool_die(operand, 0, "cannot open: %s", strerror(errno));
-	}
-	if (hrr_unpack(fd, out, &p, &diag) < 0)
-		tool_die(diag.operand[0] != '\0' && strcmp(diag.operand, out) == 0 &&
-				 strncmp(diag.what, "cannot make archive", 19) == 0
-			     ? out
-			     : operand,
-			 0, "%s", diag.what);
-	return TOOL_YES;
-}
-
-static int pack(const char *operand)
-{
-	const struct hrr_pack_progress p = {show_progress, (void *)(uintptr_t) "files"};
-
-	if (isatty(STDOUT_FILENO))
-		tool_die(NULL, 0, "--pack: not to a terminal");
-	if (hrr_pack(operand, STDOUT_FILENO, &p, &diag) < 0)
-		tool_die_diag(&diag);
-	return TOOL_YES;
 }
 
 static uint64_t above_zero(const char *what, const char *text)
@@ -578,12 +468,13 @@ int main(int argc, char **argv)
 	if (mode == OPT_PACK || mode == OPT_UNPACK) {
 		free(selectors);
 		free(sidecars);
-		return tool_finish(mode == OPT_PACK ? pack(c.operand) : unpack(c.operand, out));
+		return tool_finish(mode == OPT_PACK ? cat_pack(c.operand)
+						    : cat_unpack(c.operand, out));
 	}
 
 	const struct hrr_view_options view = {.to = UINT64_MAX,
 					      .mask = isatty(STDOUT_FILENO) == 1,
-					      .demangle = names ? demangle : NULL};
+					      .demangle = names ? cat_demangle : NULL};
 	if (mode == OPT_INFO && (c.info = hrr_info_new()) == NULL)
 		tool_no_memory();
 	const bool whole_stream = filter.n_selectors == 0 && filter.first == 0 && last == 0 &&
@@ -601,7 +492,7 @@ int main(int argc, char **argv)
 	}
 	struct hrr_slice *sliced = NULL;
 	if (slice != NULL) {
-		sliced = gather_slice(c.operand, &opt, slice);
+		sliced = cat_slice(c.operand, &opt, slice);
 		filter.keep = in_slice;
 		filter.self = sliced;
 	}
