@@ -38,10 +38,8 @@ void learn_object(struct process *p, const struct hrr_rec *r)
 		return;
 	x->known = store_bytes(p, &o->b, o + 1, &x->id);
 	if (x->known)
-		known_note(p,
-			   &(struct saved){.what = SAVED_OBJECT,
-					   .u.object = {.number = o->object, .id = x->id}},
-			   NULL);
+		known_note(p, &(struct saved){.what = SAVED_OBJECT,
+					      .u.object = {.number = o->object, .id = x->id}});
 }
 
 void known_object(struct process *p, uint64_t number, const struct hrr_id *id)
@@ -66,24 +64,42 @@ void learn_kernel(struct process *p, const struct hrr_rec *r)
 	    !grow(&v, &p->n_kernels, k->kernel, sizeof *p->kernels))
 		return;
 	p->kernels = v;
-	struct kernel *x = &p->kernels[k->kernel];
-	if (x->known)
+	if (p->kernels[k->kernel].known)
 		return;
-	x->object = k->object;
-	x->n_args = k->n_args;
-	x->layout = k->r.ret == 0;
-	x->args = malloc(k->n_args * sizeof *x->args + 1);
-	if (x->args == NULL)
+	struct kernel x = {.layout = k->r.ret == 0,
+			   .object = k->object,
+			   .n_args = k->n_args,
+			   .args = malloc(k->n_args * sizeof *x.args + 1)};
+	if (x.args == NULL)
 		return;
-	memcpy(x->args, at, k->n_args * sizeof *x->args);
-	hrr_buf_adds(&x->head, "{\"name\":");
-	hrr_json_put_str(&x->head, (const char *)at + k->n_args * sizeof *x->args, k->name_len);
+	memcpy(x.args, at, k->n_args * sizeof *x.args);
+	hrr_buf_adds(&x.head, "{\"name\":");
+	hrr_json_put_str(&x.head, (const char *)at + k->n_args * sizeof *x.args, k->name_len);
 	if (k->object != 0 && k->object < p->n_objects && p->objects[k->object].known) {
 		hrr_id_text(&p->objects[k->object].id, id);
-		hrr_buf_addf(&x->head, ",\"object\":\"%s\"", id);
+		hrr_buf_addf(&x.head, ",\"object\":\"%s\"", id);
 	}
-	x->known = true;
-	known_note(p, &(struct saved){.what = SAVED_KERNEL}, r);
+	x.known = true;
+	p->kernels[k->kernel] = x;
+	known_note_kernel(p, k->kernel);
+}
+
+void known_kernel(struct process *p, uint64_t number, const struct kernel *from)
+{
+	void *v = p->kernels;
+	struct kernel x = {
+	    .known = true, .layout = from->layout, .object = from->object, .n_args = from->n_args};
+
+	if (!grow(&v, &p->n_kernels, number, sizeof *p->kernels))
+		return;
+	p->kernels = v;
+	x.args = p->kernels[number].known ? NULL : malloc(x.n_args * sizeof *x.args + 1);
+	if (x.args == NULL || hrr_buf_add(&x.head, from->head.data, from->head.len) < 0) {
+		free(x.args);
+		return;
+	}
+	memcpy(x.args, from->args, x.n_args * sizeof *x.args);
+	p->kernels[number] = x;
 }
 
 void learn_range(struct process *p, uint64_t base, uint64_t size, uint64_t kind, bool add)
@@ -92,8 +108,7 @@ void learn_range(struct process *p, uint64_t base, uint64_t size, uint64_t kind,
 		p->ranges = hrr_ranges_new();
 	if (p->ranges == NULL)
 		return;
-	known_note(p, &(struct saved){.what = SAVED_RANGE, .u.range = {base, size, kind, add}},
-		   NULL);
+	known_note(p, &(struct saved){.what = SAVED_RANGE, .u.range = {base, size, kind, add}});
 	if (add)
 		hrr_ranges_add(p->ranges, base, size, (void *)(uintptr_t)kind);
 	else
@@ -109,10 +124,9 @@ void pending_add(struct process *p, const struct pending *x)
 {
 	struct pending *y = malloc(sizeof *y);
 
-	known_note(p,
-		   &(struct saved){.what = SAVED_PENDING,
-				   .u.pending = {x->call, x->node, x->addr, x->size, x->t, x->tid}},
-		   NULL);
+	known_note(
+	    p, &(struct saved){.what = SAVED_PENDING,
+			       .u.pending = {x->call, x->node, x->addr, x->size, x->t, x->tid}});
 	if (y == NULL)
 		return;
 	*y = *x;
@@ -127,10 +141,9 @@ void pending_del(struct process *p, uint64_t call, uint64_t node, uint64_t addr)
 		struct pending *y = *pp;
 		if (y->call != call || y->node != node || y->addr != addr)
 			continue;
-		known_note(p,
-			   &(struct saved){.what = SAVED_RESOLVED,
-					   .u.pending = {.call = call, .node = node, .addr = addr}},
-			   NULL);
+		known_note(
+		    p, &(struct saved){.what = SAVED_RESOLVED,
+				       .u.pending = {.call = call, .node = node, .addr = addr}});
 		*pp = y->next;
 		if (y->next == NULL)
 			p->pending_last = pp;

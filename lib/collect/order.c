@@ -153,7 +153,7 @@ static bool take_call(struct process *p, struct queue *q, bool final)
 
 void add_gap(struct process *p, uint64_t seq)
 {
-	known_note(p, &(struct saved){.what = SAVED_GAP, .u.gap = seq}, NULL);
+	known_note(p, &(struct saved){.what = SAVED_GAP, .u.gap = seq});
 	if (p->n_gaps == MAX_GAPS)
 		return;
 	if (p->n_gaps == p->cap_gaps) {

@@ -94,9 +94,12 @@ struct process {
 	uint64_t held;		 /* of them those of payloads */
 	struct hrr_buf out;
 	uint64_t calls, outputs, regions, lost, lost_bytes, not_recorded;
-	struct hrr_buf known; /* to be appended to pI.known */
+	struct hrr_buf known; /* to be appended to pI.knownN */
 	int known_fd;
+	uint32_t known_n;   /* that N: it begins anew when most of it is of the past */
+	uint32_t known_old; /* the one before it, + 1, until the mark names the new one; 0: none */
 	uint64_t known_written; /* bytes of it */
+	uint64_t known_base;	/* of them what it began with */
 	bool known_lost;	/* it could not be written: it ends there */
 	uint32_t regroup;	/* recovered: ring whose group is not over, + 1 */
 	struct object *objects;
@@ -194,10 +197,12 @@ void learn_kernel(struct process *p, const struct hrr_rec *r);
 void learn_range(struct process *p, uint64_t base, uint64_t size, uint64_t kind, bool add);
 bool is_address(const struct process *p, uint64_t word);
 void known_object(struct process *p, uint64_t number, const struct hrr_id *id);
+/* args, head: of the kernel, copied. */
+void known_kernel(struct process *p, uint64_t number, const struct kernel *x);
 void known_release(struct process *p);
 
 /* --- recover.c --- */
-/* What a reader that goes on has to know, as it stands in pI.known. */
+/* What a reader that goes on has to know, as it stands in pI.knownN. */
 struct saved {
 	uint32_t size; /* of all, a multiple of 8 */
 	uint32_t what; /* enum saved_what */
@@ -212,20 +217,27 @@ struct saved {
 		struct { /* of struct pending */
 			uint64_t call, node, addr, size, t, tid;
 		} pending;
+		struct { /* args and head behind */
+			uint64_t number, object;
+			uint32_t n_args, layout;
+			uint64_t head;
+		} kernel;
 		uint64_t gap;
 	} u;
 };
 enum saved_what {
 	SAVED_OBJECT,
-	SAVED_KERNEL, /* its record behind */
+	SAVED_KERNEL,
 	SAVED_RANGE,
 	SAVED_PENDING,
 	SAVED_RESOLVED, /* of it call, node and addr */
 	SAVED_GAP
 };
-/* r: the record to put behind, or NULL. */
-void known_note(struct process *p, const struct saved *s, const struct hrr_rec *r);
+void known_note(struct process *p, const struct saved *s);
+void known_note_kernel(struct process *p, uint64_t number);
+/* Written before the mark, and what the mark named before, gone behind it. */
 void known_save(struct process *p);
+void known_settle(struct process *p);
 int recover_stream(struct process *p);
 /* Path of its events.jsonl, in an archive. */
 void stream_path(const struct process *p, char *path, size_t size);

@@ -163,6 +163,7 @@ void process_mark(struct process *p)
 				  .outputs = p->outputs - p->dropped_outputs,
 				  .regions = p->regions - p->dropped_regions,
 				  .known = p->known_written,
+				  .known_n = p->known_n,
 				  .file = p->file,
 				  .filtered = p->filtered,
 				  .gate = p->gate,
@@ -201,6 +202,7 @@ void process_flush(struct process *p)
 	known_save(p);
 	process_mark(p);
 	process_settle(p);
+	known_settle(p);
 	for (uint32_t i = 0; i < p->n_q; i++)
 		if (p->q[i].ring != NULL)
 			queue_settle(&p->q[i]);

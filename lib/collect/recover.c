@@ -13,31 +13,127 @@
 /*
  * Going on where another hrr-capture was killed. Three things tell where that
  * is: the mark in each ring (or its overflow file), the length of
- * events.jsonl, and pI.known, which has what the records up to there have taught.
+ * events.jsonl, and pI.knownN, which has what the records up to there have taught.
+ *
+ * What is taught is forgotten again: memory is given back, outputs come. So when most of a file is
+ * of the past the next one begins with what is known now. A mark names its file, and the one before
+ * goes when that mark counts.
  */
-void known_note(struct process *p, const struct saved *note, const struct hrr_rec *r)
+#define KNOWN_LEAST ((uint64_t)1 << 20)
+
+static void add(struct hrr_buf *b, const struct saved *note, size_t behind)
 {
 	struct saved s = *note;
 
-	if (p->restoring || p->known_lost)
-		return;
-	s.size = sizeof s + (r != NULL ? r->size : 0);
-	hrr_buf_add(&p->known, &s, sizeof s);
-	if (r != NULL)
-		hrr_buf_add(&p->known, r, r->size);
+	s.size = (uint32_t)(sizeof s + behind);
+	hrr_buf_add(b, &s, sizeof s);
+}
+
+void known_note(struct process *p, const struct saved *note)
+{
+	if (!p->restoring && !p->known_lost)
+		add(&p->known, note, 0);
+}
+
+static void add_kernel(struct hrr_buf *b, uint64_t number, const struct kernel *x)
+{
+	static const char zero[8];
+	size_t args = x->n_args * sizeof *x->args, n = args + x->head.len, pad = (0 - n) & 7;
+
+	add(b,
+	    &(struct saved){.what = SAVED_KERNEL,
+			    .u.kernel = {.number = number,
+					 .object = x->object,
+					 .n_args = x->n_args,
+					 .layout = x->layout,
+					 .head = x->head.len}},
+	    n + pad);
+	hrr_buf_add(b, x->args, args);
+	hrr_buf_add(b, x->head.data, x->head.len);
+	hrr_buf_add(b, zero, pad);
+}
+
+void known_note_kernel(struct process *p, uint64_t number)
+{
+	if (!p->restoring && !p->known_lost)
+		add_kernel(&p->known, number, &p->kernels[number]);
+}
+
+static int add_range(void *self, const struct hrr_range *x)
+{
+	add(self,
+	    &(struct saved){.what = SAVED_RANGE,
+			    .u.range = {x->base, x->size, (uintptr_t)x->value, 1}},
+	    0);
+	return 0;
+}
+
+/* All that is known now. */
+static void add_all(const struct process *p, struct hrr_buf *b)
+{
+	for (uint64_t i = 0; i < p->n_objects; i++)
+		if (p->objects[i].known)
+			add(b,
+			    &(struct saved){.what = SAVED_OBJECT,
+					    .u.object = {.number = i, .id = p->objects[i].id}},
+			    0);
+	for (uint64_t i = 0; i < p->n_kernels; i++)
+		if (p->kernels[i].known)
+			add_kernel(b, i, &p->kernels[i]);
+	if (p->ranges != NULL)
+		(void)hrr_ranges_each(p->ranges, add_range, b);
+	for (const struct pending *x = p->pending; x != NULL; x = x->next)
+		add(b,
+		    &(struct saved){
+			.what = SAVED_PENDING,
+			.u.pending = {x->call, x->node, x->addr, x->size, x->t, x->tid}},
+		    0);
+	for (size_t i = 0; i < p->n_gaps; i++)
+		add(b, &(struct saved){.what = SAVED_GAP, .u.gap = p->gaps[i]}, 0);
+}
+
+static int open_known(const struct process *p, uint32_t n, int flags)
+{
+	char path[4352];
+
+	process_path(p, "known", n, path, sizeof path);
+	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+}
+
+/* The next file. False: the one that is there goes on. */
+static bool begin_anew(struct process *p)
+{
+	struct hrr_buf b = {0};
+	int fd = open_known(p, p->known_n + 1, O_TRUNC);
+
+	if (fd < 0)
+		return false;
+	add_all(p, &b);
+	bool ok = !b.failed && hrr_write_all(fd, b.data, b.len) == 0;
+	if (ok) {
+		if (p->known_fd >= 0)
+			close(p->known_fd);
+		p->known_fd = fd;
+		p->known_old = ++p->known_n; /* the one before, + 1 */
+		p->known_written = p->known_base = b.len;
+		p->known.len = 0; /* it is in there */
+	} else {
+		close(fd);
+	}
+	hrr_buf_release(&b);
+	return ok;
 }
 
 void known_save(struct process *p)
 {
-	char path[4352];
-
-	if (p->known.len == 0)
+	if (p->known.len == 0 || p->known_lost)
 		return;
-	if (p->known_fd < 0) {
-		process_path(p, "known", UINT32_MAX, path, sizeof path);
-		p->known_fd =
-		    open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	}
+	/* Twice what it began with, so that writing anew costs no more than what was written. */
+	if (p->known_written > KNOWN_LEAST && p->known_written / 2 > p->known_base &&
+	    p->known_old == 0 && begin_anew(p))
+		return;
+	if (p->known_fd < 0)
+		p->known_fd = open_known(p, p->known_n, 0);
 	/* A help for recovery only: what does not fit is not missed otherwise. */
 	if (p->known_fd >= 0 &&
 	    write(p->known_fd, p->known.data, p->known.len) == (ssize_t)p->known.len)
@@ -45,6 +141,17 @@ void known_save(struct process *p)
 	else
 		p->known_lost = true;
 	p->known.len = 0;
+}
+
+void known_settle(struct process *p)
+{
+	char path[4352];
+
+	if (p->known_old == 0)
+		return;
+	process_path(p, "known", p->known_old - 1, path, sizeof path);
+	unlink(path);
+	p->known_old = 0;
 }
 
 /* Of what is remembered of one process; a recording of days takes some MiB. */
@@ -75,16 +182,30 @@ static int read_known(const char *path, uint64_t length, struct hrr_buf *b)
 	return rc;
 }
 
-static void restore(struct process *p, const struct saved *s, const struct hrr_rec *r)
+/* behind: s->size - sizeof *s bytes. */
+static void restore_kernel(struct process *p, const struct saved *s, const char *behind)
+{
+	struct kernel x = {.object = s->u.kernel.object,
+			   .n_args = s->u.kernel.n_args,
+			   .layout = s->u.kernel.layout != 0};
+	uint64_t room = s->size - sizeof *s, args = (uint64_t)x.n_args * sizeof *x.args;
+
+	if (args > room || s->u.kernel.head > room - args)
+		return;
+	x.args = (struct hrr_rec_arg *)(uintptr_t)behind;
+	x.head.data = (char *)(uintptr_t)behind + args;
+	x.head.len = s->u.kernel.head;
+	known_kernel(p, s->u.kernel.number, &x);
+}
+
+static void restore(struct process *p, const struct saved *s, const char *behind)
 {
 	switch (s->what) {
 	case SAVED_OBJECT:
 		known_object(p, s->u.object.number, &s->u.object.id);
 		break;
 	case SAVED_KERNEL:
-		if (s->size >= sizeof *s + sizeof(struct hrr_rec_kernel) &&
-		    r->size == s->size - sizeof *s)
-			learn_kernel(p, r);
+		restore_kernel(p, s, behind);
 		break;
 	case SAVED_RANGE:
 		learn_range(p, s->u.range.base, s->u.range.bytes, s->u.range.kind,
@@ -116,7 +237,7 @@ static void restore_known(struct process *p, uint64_t length)
 	char path[4352];
 	struct saved s;
 
-	process_path(p, "known", UINT32_MAX, path, sizeof path);
+	process_path(p, "known", p->known_n, path, sizeof path);
 	(void)read_known(path, length, &b);
 	p->known_written = b.len;
 	p->known_lost = b.len != length;
@@ -125,7 +246,7 @@ static void restore_known(struct process *p, uint64_t length)
 		memcpy(&s, b.data + at, sizeof s);
 		if (s.size < sizeof s || s.size % 8 != 0 || s.size > b.len - at)
 			break;
-		restore(p, &s, (const struct hrr_rec *)(const void *)(b.data + at + sizeof s));
+		restore(p, &s, b.data + at + sizeof s);
 	}
 	p->restoring = false;
 	hrr_buf_release(&b);
@@ -156,6 +277,7 @@ static int resume(struct process *p, const char *path)
 	p->filtered = x->filtered != 0;
 	p->fd = fd;
 	p->written = x->written;
+	p->known_n = x->known_n;
 	p->next = x->next != 0 ? x->next : 1;
 	p->calls = x->calls;
 	p->outputs = x->outputs;

@@ -17,6 +17,8 @@
  *   pI.a       arena of process I: bytes of big copies and snapshots, as long as they fit
  *   pI.fN      payload file N of process I: bytes of one object, or of what did not fit
  *   pI.sN      ring N's overflow, written by hrr-capture
+ *   pI.knownN  what one that goes on after it has to know; one N at a time, the next when it has
+ * grown
  *
  * States of a file: it counts from the moment its `magic` is stored (release),
  * which its maker does last; before that a reader takes it as not there yet.
@@ -36,7 +38,7 @@
 #define HRR_CTL_MAGIC 0x31306c7463727268ull
 #define HRR_RING_MAGIC 0x3130676e69727268ull
 #define HRR_ARENA_MAGIC 0x3130616e65726168ull
-#define HRR_RING_VERSION 5
+#define HRR_RING_VERSION 6
 #define HRR_ENV_DIR "HRR_CAPTURE_DIR"
 
 #define HRR_RING_HEADER 4096
@@ -92,10 +94,11 @@ struct hrr_progress {
 	uint64_t written; /* bytes of events.jsonl */
 	uint64_t next;	  /* number of the next call */
 	uint64_t calls, outputs, regions;
-	uint64_t known;	   /* bytes of pI.known */
+	uint64_t known;	   /* bytes of pI.knownN */
 	uint64_t file;	   /* inode of the events.jsonl that this is about */
 	uint32_t filtered; /* calls have been left out */
 	uint32_t gate;	   /* inside hipProfilerStart..Stop */
+	uint32_t known_n;  /* that N */
 	uint32_t group;	   /* ring whose group is not over, + 1; 0: none */
 };
 

@@ -1,6 +1,8 @@
 /* A reader that is killed, and another that goes on where it was. */
 #include "t/unit/rings.h"
 
+#include "lib/hip/codeobj.h"
+
 static void killed(struct fixture *f)
 {
 	hrr_collect_close(f->collect);
@@ -147,11 +149,86 @@ static void known(void)
 	f.ctl->settled = settled; /* as if the kill had come before it was sure */
 	killed(&f);
 	f.ctl->start = 1;
-	snprintf(name, sizeof name, "%s/p0.known", scratch);
+	snprintf(name, sizeof name, "%s/p0.known0", scratch);
 	ok(stat(name, &st) == 0 && st.st_size > 0, "there is a file of what it knew");
 	go_on(&f);
 	stop(&f);
 	is_str(stream(), "1 2 o1 o2 cut", "each output is unknown once");
+}
+
+/* Bytes of pI.knownN, of whatever N there is; ret_files: how many. */
+static long known_bytes(int *ret_files)
+{
+	struct stat st;
+	long sum = 0;
+
+	*ret_files = 0;
+	for (int n = 0; n < 1000; n++) {
+		snprintf(path, sizeof path, "%s/p0.known%d", scratch, n);
+		if (stat(path, &st) == 0) {
+			sum += st.st_size;
+			++*ret_files;
+		}
+	}
+	return sum;
+}
+
+/* A long run whose outputs all come: what is of the past takes no room. */
+static void long_run(void)
+{
+	struct fixture f;
+	char word[64];
+	int files;
+	uint64_t seq = 2;
+
+	start(&f, "long");
+	make_process(&f, true, 1);
+	struct hrr_rec_kernel *k =
+	    (struct hrr_rec_kernel *)(void *)put(f.ring[0], HRR_R_KERNEL, 0, 0, sizeof *k + 24);
+	k->kernel = 3;
+	k->n_args = 1;
+	k->name_len = 6;
+	memcpy(k + 1, (const uint32_t[3]){0, 4, HRR_ARG_VALUE}, 12);
+	memcpy((char *)(k + 1) + 12, "kernel", 6);
+	pending(&f, 0, 1, 0x7000);
+	for (int round = 0; round < 400; round++) {
+		for (int i = 0; i < 100; i++, seq += 2) {
+			pending(&f, 0, seq, 0x1000);
+			put(f.ring[0], HRR_R_LEAVE, seq + 1, HRR_F_MORE, sizeof(struct hrr_rec));
+			f.ctl->seq = seq + 1;
+			output(&f, 0, seq);
+			put(f.ring[0], HRR_R_END, 0, 0, sizeof(struct hrr_rec));
+		}
+		hrr_collect_step(f.collect, NULL);
+	}
+	long bytes = known_bytes(&files);
+	ok(bytes < 3 << 20 && files == 1, "%llu calls: %ld bytes of what is known in %d file",
+	   (unsigned long long)seq, bytes, files);
+	snprintf(path, sizeof path, "%s/p0.known0", scratch);
+	ok(access(path, F_OK) < 0, "which is not the first one");
+	killed(&f);
+	struct hrr_rec *r =
+	    put(f.ring[0], HRR_R_LEAVE, seq, 0,
+		sizeof *r + sizeof(struct hrr_att) + sizeof(struct hrr_att_kernel) + 8);
+	struct hrr_att *a = (struct hrr_att *)(void *)(r + 1);
+	struct hrr_att_kernel x = {.kernel = 3, .size = 4};
+	r->api = HRR_API_hipLaunchKernel;
+	a->tag = HRR_A_KERNEL;
+	a->len = sizeof x + 4;
+	memcpy(a + 1, &x, sizeof x);
+	memcpy((char *)(a + 1) + sizeof x, "abcd", 4);
+	f.ctl->seq = seq;
+	f.ctl->start = 1;
+	go_on(&f);
+	stop(&f);
+	is(lines_with(
+	       "\"kernel\":{\"name\":\"kernel\",\"grid\":[0,0,0],\"block\":[0,0,0],\"lds\":0,"
+	       "\"args\":[{\"offset\":0,\"size\":4,\"hex\":\"61626364\"}]}"),
+	   1, "the next reader knows the kernel");
+	is(lines_with("\"unknown\""), 1, "and the one output that did not come");
+	snprintf(word, sizeof word, "\"calls\":%llu,\"outputs\":%llu,", (unsigned long long)seq,
+		 (unsigned long long)seq / 2);
+	is(lines_with(word), 1, "%s", word);
 }
 
 /* A kill between another file in the stream's place and the mark that goes with it. */
@@ -195,6 +272,7 @@ int main(void)
 	inside();
 	on_its_way();
 	known();
+	long_run();
 	other_file();
 	rings_end();
 	return done_testing();
