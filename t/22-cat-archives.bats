@@ -149,6 +149,16 @@ blob xxh128:$id is orphaned: nothing names it
 	diff -r small tarred.hrr
 }
 
+@test "cat --pack: what could not be unpacked again is refused" {
+	mkdir nothing.hrr
+	for d in nothing.hrr small/blobs; do
+		run_sep hrr-cat --pack $d
+		status_is 2
+		no_out
+		err_is "hrr-cat: $d: cannot pack: not an archive: no manifest.json"
+	done
+}
+
 @test "cat: a packed archive is no stream, and what to do is said" {
 	hrr-cat --pack small >small.pack
 	run_sep hrr-cat small.pack

@@ -163,6 +163,11 @@ int hrr_pack(const char *dir, int fd, const struct hrr_pack_progress *progress,
 	char **names = (void *)p.names.data;
 	if (p.n > 0)
 		qsort(names, p.n, sizeof *names, by_name);
+	bool archive = false; /* what has no manifest could not be unpacked again */
+	for (size_t i = 0; i < p.n; i++)
+		archive = archive || strcmp(names[i], "manifest.json") == 0;
+	if (!archive)
+		rc = hrr_diag_set(diag, -EINVAL, "cannot pack: not an archive: no manifest.json");
 	for (size_t i = 0; rc == 0 && i < p.n; i++) {
 		rc = pack_file(&p, real, top[0] != '\0' ? top : "archive", names[i], diag);
 		if (progress != NULL)
