@@ -76,6 +76,8 @@ static const struct ref_op more_ops[] = {
     {"v_min_i16", "s:ss", RDNA, r_mini16, 0},
     {"v_mad_u16", "S:sss", NULL, r_mad16, 0},
     {"v_mad_i16", "S:sss", NULL, r_mad16, 0},
+    {"v_mad_legacy_u16", "s:sss", GFX9, r_mad16, 0},
+    {"v_mad_legacy_i16", "s:sss", GFX9, r_mad16, 0},
     {"v_min3_i16", "S:sss", NULL, r_min3_i16, 0},
     {"v_max3_i16", "S:sss", NULL, r_max3_i16, 0},
     {"v_med3_i16", "S:sss", NULL, r_med3_i16, 0},
