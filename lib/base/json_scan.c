@@ -129,7 +129,10 @@ static inline uint64_t load8(const char *s)
 	return v;
 }
 
-/* Only spreads: equal bits lead to a comparison. room: bytes that may be read from key on. */
+/*
+ * Only spreads: equal bits lead to a comparison, so that a key has the same wherever it stands.
+ * room: bytes that may be read from key on.
+ */
 static inline unsigned key_bit(const char *key, size_t len, size_t room)
 {
 	uint64_t h = 0;
@@ -140,7 +143,7 @@ static inline unsigned key_bit(const char *key, size_t len, size_t room)
 		h = len == 8 ? load8(key) : load8(key) & (((uint64_t)1 << len * 8) - 1);
 	else
 		for (size_t i = 0; i < len; i++)
-			h = h << 8 | (unsigned char)key[i];
+			h |= (uint64_t)(unsigned char)key[i] << 8 * i; /* as load8 */
 	return (unsigned)(((h ^ len) * 0x9e3779b97f4a7c15u) >> 58);
 }
 
