@@ -62,7 +62,7 @@ in_tree() {
 	status_is 2
 	no_out
 	err_like '^test: DEVICE=rocm: no GPU to test on: saxpy: no HIP device: hipError[A-Za-z]+
-make: '
+make(\[[0-9]+\])?: '
 	run_sep in_tree test DEVICE=cuda TESTS=t/01-tree.bats
 	status_is 2
 	no_out

@@ -219,3 +219,23 @@ slice_is() { # EXPR SEQS
 		done
 	done
 }
+
+@test "slice: a node's number that comes again, its graph destroyed, is another node" {
+	need_prog hrr-capture hrr-play
+	need_emu
+	need_apps graphedit
+	run_sep hrr-capture -d emu -o g.hrr -- "$APPS/graphedit"
+	status_is 0
+	# The kernel node asked for and changed gets the number of a node that was in another graph.
+	asked=$(hrr-cat g.hrr | jq -r 'select(.api=="hipGraphGetNodes") | .args.nodes[1]')
+	old=$(hrr-cat g.hrr | jq -rs '[.[] | select(.api=="hipGraphGetNodes") | .args.nodes[]] as $asked |
+		[.[] | select(.seq > 40 and .seq < 71) | .args.pGraphNode // empty | select(IN($asked[]) | not)][0]')
+	launch=$(hrr-cat g.hrr | jq -s '([.[] | select(.api=="hipGraphGetNodes") | .seq][0]) as $n |
+		[.[] | select(.api=="hipGraphLaunch" and .seq > $n) | .seq][0]')
+	[ -n "$asked" ] && [ -n "$old" ] && [ "$launch" -gt 0 ]
+	sed -i "s/$asked/$old/g" g.hrr/*/events.jsonl
+	hrr-cat -q --slice seq="$launch" -o s.hrr g.hrr
+	run_sep hrr-play -d emu s.hrr
+	status_is 0
+	[ "$(hrr-cat -c -e 'api=hipGraphGetNodes' s.hrr)" = 1 ]
+}

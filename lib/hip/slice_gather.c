@@ -304,6 +304,15 @@ static void captured(struct gather *g, uint32_t graph)
 	g->w->capture_from = g->call;
 }
 
+/* Whether it has not been released: nodes go with the graph that owns them. */
+static bool lives(const struct hrr_slice *s, uint32_t object)
+{
+	const struct slice_object *o = &slice_objects(s)[object];
+
+	return o->releaser == NOBODY &&
+	       (o->owner == NOBODY || slice_objects(s)[o->owner].releaser == NOBODY);
+}
+
 static void create(struct gather *g, const struct hrr_param *p, int node)
 {
 	const struct hrr_json *j = &g->rec->json;
@@ -352,7 +361,7 @@ static void create(struct gather *g, const struct hrr_param *p, int node)
 		return;
 	/* A handle that is given out again while it lives: a question, not a making. */
 	uint32_t live = handle(g, p->handle, v);
-	if (live != NOBODY && slice_objects(s)[live].releaser == NOBODY) {
+	if (live != NOBODY && lives(s, live)) {
 		use(g, live, false);
 		/* The graph was there before its capture ended: captured into, or asked for. */
 		if (p->handle == HRR_H_GRAPH && g->w->captures > 0) {
