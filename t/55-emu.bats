@@ -174,7 +174,7 @@ in_mode() {
 		}
 	END
 	hipcc --offload-arch=gfx90a -O1 ring.hip -o ring 2>log || { cat log; false; }
-	run_sep timeout 60 env LD_LIBRARY_PATH="$BUILD/lib/hrr/emu" ./ring
+	run_sep timeout 60 env LD_PRELOAD="${HRR_T_ASAN:-}" LD_LIBRARY_PATH="$BUILD/lib/hrr/emu" ./ring
 	status_is 0
 }
 

@@ -149,7 +149,8 @@ DEV u32_t switched(u32_t i)
 DEV u32_t wide(u32_t i)
 {
 	u32_t seed = i, h = 2;
-	unsigned __int128 a = (unsigned __int128)next64(&seed) << 64 | next64(&seed);
+	u64_t high = next64(&seed);
+	unsigned __int128 a = (unsigned __int128)high << 64 | next64(&seed);
 	unsigned __int128 b = next64(&seed);
 
 	for (u32_t k = 0; k < 4; k++) {
@@ -166,8 +167,10 @@ DEV u32_t divided(u32_t i)
 	u32_t seed = i, h = 3;
 
 	for (u32_t k = 0; k < 6; k++) {
-		u64_t a = next64(&seed) >> (next(&seed) & 63),
-		      b = next64(&seed) >> (next(&seed) & 63);
+		u64_t a = next64(&seed), b = next64(&seed);
+
+		a >>= next(&seed) & 63;
+		b >>= next(&seed) & 63;
 		i64_t c = (i64_t)(a << 1), d = (i64_t)b - 5;
 		u32_t e = (u32_t)a, f = (u32_t)b | 1;
 

@@ -122,6 +122,15 @@ static unsigned csr_for(unsigned round, unsigned denorm)
 }
 #endif
 
+/* Masks and numbers of lanes are in scalar registers, which are not indexed. */
+static bool is_scalar_source(const struct isa_inst *in, u32 k)
+{
+	const char *const spec = isa_op_at(in->op)->spec;
+	const char *const sources = spec ? strchr(spec, ':') : NULL;
+
+	return sources && strlen(sources) > k + 1 && strchr("muU", sources[k + 1]);
+}
+
 /*
  * Registers named relative to M0 (s_set_gpr_idx_on): a copy of the instruction
  * with the index added.
@@ -140,7 +149,7 @@ static int run_indexed(struct isa_wave *w, const struct isa_inst *in)
 		copy.extra = &extra;
 	}
 	for (u32 k = 0; k < in->n_src && k < 3; k++) {
-		if (!(w->gpr_idx >> k & 1))
+		if (!(w->gpr_idx >> k & 1) || is_scalar_source(in, k))
 			continue;
 		if (in->extra && extra.mod[k].kind == PREP_VGPR) {
 			extra.mod[k].row += (i32)idx;
