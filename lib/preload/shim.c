@@ -9,8 +9,8 @@
 static inline bool enters(const struct hrr_call *c, const struct hrr_api_row *row)
 {
 	return row->release != -1 || (row->sync != HRR_SYNC_NONE && row->sync != HRR_SYNC_QUERY) ||
-	       ((hrr_proc->hub->options & HRR_OPT_INSIDE) != 0 &&
-		(c->hook == HRR_HOOK_LAUNCH || hrr_graph_launches(c->api)));
+	       ((c->hook == HRR_HOOK_LAUNCH || hrr_graph_launches(c->api)) &&
+		(hrr_proc->hub->options & HRR_OPT_INSIDE) != 0);
 }
 
 uint64_t hrr_take_seq(void)
