@@ -86,14 +86,66 @@ static inline void set_le(unsigned char *p, uint64_t v, unsigned n)
 		p[i] = (unsigned char)(v >> (8 * i));
 }
 
+/* One more of a kind of thing that format has no place for (told at the end): the text is the kind.
+ */
 void hrr_lost(struct hrr_hrr8 *x, const char *fmt, ...) HRR_PRINTF(2, 3);
-/* One event: sets number, time and length in the record's header and appends it. */
+
+/* export_process.c: one process's folder. */
+
+/* The process of that index, made when it is new; pointers of before are void. -E2BIG. */
+int hrr_out_process(struct hrr_hrr8 *x, uint32_t index, struct out_process **ret);
+/* Makes its folder and events.bin with the file's header. p->fd stays -1, and that is told, where
+ * there is a folder of that pid already. */
+int hrr_out_begin(struct hrr_hrr8 *x, struct out_process *p, struct hrr_diag *diag);
+/* One event: sets number, time and length in the record's header and appends it. 1: too long for
+ * that format (told). */
 int hrr_out_event(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
 		  unsigned type, unsigned char *data, size_t len, uint64_t *ret_offset,
 		  struct hrr_diag *diag);
 /* Overwrites bytes already written. */
 int hrr_out_patch(struct out_process *p, uint64_t offset, const void *data, size_t n,
 		  struct hrr_diag *diag);
+/* Trailer when the stream was whole, the rest of events.bin, the sidecar of its regions. */
+int hrr_out_finish(struct hrr_hrr8 *x, struct out_process *p, struct hrr_diag *diag);
+void hrr_out_release(struct out_process *p);
+
+/* export_call.c: records of calls. 0 also where a record is not held (told). */
+
+int hrr_out_call(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
+		 struct hrr_diag *diag);
+/* An output record: the hash goes into the record of the call that copied. */
+int hrr_out_output(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
+		   struct hrr_diag *diag);
+
+/* export_other.c: what is no call. 0 also where a record is not held (told). */
+
+/* The first record of a process: begins it (hrr_out_begin). */
+int hrr_out_header(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
+		   struct hrr_diag *diag);
+int hrr_out_runtime(struct out_process *p, const struct hrr_record *rec);
+/* Into p->regions; a region of a sidecar has no time but its own. */
+int hrr_out_region(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
+		   bool from_sidecar, struct hrr_diag *diag);
+/* A record that some reader did not understand, as it was. */
+int hrr_out_raw(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
+		struct hrr_diag *diag);
+int hrr_out_end(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec);
+
+/* export_track.c: what later records refer to. */
+
+/* A call's argument that is a number or an address; 0. */
+uint64_t hrr_out_arg(const struct hrr_record *rec, const char *name);
+/* After the call's record (data, at offset in the file) is out: fat binaries by what they
+ * registered, pinned memory. */
+int hrr_out_track(struct out_process *p, const struct hrr_record *rec, enum hrr_api api,
+		  const struct hrr_layout *l, uint64_t offset, const unsigned char *data);
+/* The bytes of a fat binary come to light with its first kernel or symbol: its record gets them.
+ * kernel: which, or -1; nth: which of the call's launches. */
+int hrr_out_reveal(struct hrr_hrr8 *x, struct out_process *p, const struct hrr_record *rec,
+		   int kernel, unsigned nth, struct hrr_diag *diag);
+
+/* export_blobs.c, export_args.c, export_bytes.c, export_launch.c, export_manifest.c. */
+
 /* Stores a blob of the stream: its upstream name and size (UINT64_MAX: missing). */
 int hrr_out_blob(struct hrr_hrr8 *x, struct out_process *p, uint32_t index, const struct hrr_id *id,
 		 bool code, struct hrr_fnv *ret_name, uint64_t *ret_size, struct hrr_diag *diag);
