@@ -7,30 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WINDOW ((size_t)256 << 10)
-#define CHUNK 1024 /* records per entry of least[] */
-
-/* A record set aside until its turn. */
-struct pending {
-	uint64_t seq, offset;
-	uint32_t len;
-};
-
-struct hrr_events {
-	int fd;
-	struct hrr_events_facts f;
-	uint64_t end; /* of the records kept */
-	/* least[i]: smallest sequence number in chunk i and all after it */
-	uint64_t *least;
-	size_t n_least;
-	unsigned char *win; /* WINDOW bytes, or one long record */
-	size_t cap, have;
-	uint64_t at; /* file offset of win */
-	/* reading */
-	uint64_t next_off, next_no;
-	struct pending *heap; /* by (seq, offset) */
-	size_t n_heap, cap_heap;
-};
+#include "formats/hrr/events_private.h"
 
 const struct hrr_events_facts *hrr_events_facts(const struct hrr_events *e)
 {
@@ -49,8 +26,7 @@ void hrr_events_close(struct hrr_events *e)
 	free(e);
 }
 
-/* Moves the window to off. */
-static const unsigned char *read_at(struct hrr_events *e, uint64_t off, size_t n, size_t *ret_have)
+const unsigned char *hrr_events_read(struct hrr_events *e, uint64_t off, size_t n, size_t *ret_have)
 {
 	errno = 0;
 	size_t want = n > WINDOW ? n : WINDOW;
@@ -83,85 +59,6 @@ static const unsigned char *read_at(struct hrr_events *e, uint64_t off, size_t n
 	return e->have >= n ? e->win : NULL;
 }
 
-/* n bytes at off, or NULL: *ret_have says how many there are (errno set on trouble). */
-static inline const unsigned char *bytes_at(struct hrr_events *e, uint64_t off, size_t n,
-					    size_t *ret_have)
-{
-	if (off >= e->at && off - e->at <= e->have && e->have - (size_t)(off - e->at) >= n)
-		return e->win + (off - e->at);
-	return read_at(e, off, n, ret_have);
-}
-
-static uint32_t record_length(const struct hrr_events *e, const unsigned char *p)
-{
-	return e->f.version == 3 ? hrr_le16(p + 26) : hrr_le32(p + 26);
-}
-
-/* --- which number the compiler's calls begin with ------------------------- */
-
-/* Lengths of the nine, by place; the second of __hipRegisterVar is version 6's. */
-static const uint16_t nine[HRR_UP_COMPILER_CALLS][2] = {
-    {68, 68}, {76, 76}, {64, 64}, {108, 108}, {76, 76}, {72, 72}, {76, 76}, {84, 349}, {40, 40}};
-#define BASE_FIRST 543
-#define BASE_NEAR 575 /* above, one kind of record is no evidence */
-#define BASE_LAST 767
-#define TYPES (BASE_LAST + HRR_UP_COMPILER_CALLS - BASE_FIRST)
-
-static unsigned fits(uint32_t len)
-{
-	unsigned mask = 0;
-
-	for (int k = 0; k < HRR_UP_COMPILER_CALLS; k++)
-		if (len == nine[k][0] || len == nine[k][1])
-			mask |= 1u << k;
-	return mask;
-}
-
-struct votes {
-	bool seen[TYPES];
-	uint16_t mask[TYPES]; /* places whose length all records of the type have */
-};
-
-static void vote(struct votes *v, unsigned type, uint32_t len)
-{
-	if (type < BASE_FIRST || type - BASE_FIRST >= TYPES)
-		return;
-	unsigned i = type - BASE_FIRST;
-	v->mask[i] = (uint16_t)((v->seen[i] ? v->mask[i] : 0x1ff) & fits(len));
-	v->seen[i] = true;
-}
-
-static void count_votes(struct hrr_events_facts *f, const struct votes *v)
-{
-	int best = 0;
-
-	f->base = f->base_other = -1;
-	for (int b = BASE_FIRST; b <= BASE_LAST; b++) {
-		int score = 0;
-		for (int k = 0; k < HRR_UP_COMPILER_CALLS && score >= 0; k++) {
-			int i = b + k - BASE_FIRST;
-			if (v->seen[i])
-				score = v->mask[i] >> k & 1 ? score + 1 : -1;
-		}
-		if (b > BASE_NEAR && score < 2)
-			continue; /* one record alone may be anything */
-		if (score > best) {
-			best = score;
-			f->base = b;
-			f->base_other = -1;
-		} else if (score > 0 && score == best && f->base_other < 0) {
-			f->base_other = b;
-		}
-	}
-	/* Where several fit, the base of the released builds goes first. */
-	if (f->base_other == HRR_UP_COMPILER_BASE) {
-		f->base_other = f->base;
-		f->base = HRR_UP_COMPILER_BASE;
-	}
-}
-
-/* --- the first pass --------------------------------------------------------- */
-
 static int note_least(struct hrr_events *e, uint64_t no, uint64_t seq)
 {
 	size_t i = (size_t)(no / CHUNK);
@@ -184,7 +81,7 @@ static int note_least(struct hrr_events *e, uint64_t no, uint64_t seq)
 static int scan(struct hrr_events *e, struct hrr_diag *diag)
 {
 	struct hrr_events_facts *f = &e->f;
-	struct votes *v = calloc(1, sizeof *v);
+	struct hrr_votes *v = calloc(1, sizeof *v);
 	uint64_t off = HRR_UP_FILE_HEADER, last = 0;
 	size_t have;
 	int rc = 0;
@@ -193,7 +90,7 @@ static int scan(struct hrr_events *e, struct hrr_diag *diag)
 		return -ENOMEM;
 	f->sorted = true;
 	for (;;) {
-		const unsigned char *p = bytes_at(e, off, HRR_UP_HEADER, &have);
+		const unsigned char *p = hrr_events_bytes(e, off, HRR_UP_HEADER, &have);
 		if (p == NULL && errno != 0) {
 			rc = hrr_diag_set(diag, -errno, "cannot read: %s", strerror(errno));
 			break;
@@ -206,7 +103,7 @@ static int scan(struct hrr_events *e, struct hrr_diag *diag)
 		}
 		unsigned type = hrr_le16(p);
 		uint64_t seq = hrr_le64(p + 2), t = hrr_le64(p + 10);
-		f->length = record_length(e, p);
+		f->length = hrr_events_length(e, p);
 		if (f->length < HRR_UP_HEADER || f->length > HRR_UP_MAX_RECORD) {
 			f->torn =
 			    f->length < HRR_UP_HEADER ? HRR_UP_TORN_SHORT : HRR_UP_TORN_LENGTH;
@@ -219,7 +116,7 @@ static int scan(struct hrr_events *e, struct hrr_diag *diag)
 		}
 		bool trailer = false;
 		if (type == HRR_UP_TYPE_TRAILER && f->length == HRR_UP_TRAILER_SIZE) {
-			p = bytes_at(e, off, HRR_UP_TRAILER_SIZE, &have);
+			p = hrr_events_bytes(e, off, HRR_UP_TRAILER_SIZE, &have);
 			if (p == NULL) {
 				rc = hrr_diag_set(diag, -EIO, "cannot read: the file shrank");
 				break;
@@ -236,7 +133,7 @@ static int scan(struct hrr_events *e, struct hrr_diag *diag)
 			e->end = off;
 		} else {
 			if (f->version >= 5)
-				vote(v, type, (uint32_t)f->length);
+				hrr_events_vote(v, type, (uint32_t)f->length);
 			if (f->count == 0 || t < f->t_min)
 				f->t_min = t;
 			if (f->count == 0 || t > f->t_max)
@@ -259,7 +156,7 @@ static int scan(struct hrr_events *e, struct hrr_diag *diag)
 		if (e->least[i] < e->least[i - 1])
 			e->least[i - 1] = e->least[i];
 	if (f->version >= 5)
-		count_votes(f, v);
+		hrr_events_count_votes(f, v);
 	else
 		f->base_other = -1;
 	f->complete = f->trailer && f->trailer_count == f->count;
@@ -291,7 +188,7 @@ int hrr_events_open(struct hrr_events **ret, const char *path, enum hrr_up_refus
 		goto out;
 	}
 	e->f.file_size = (uint64_t)st.st_size;
-	const unsigned char *p = bytes_at(e, 0, HRR_UP_FILE_HEADER, &have);
+	const unsigned char *p = hrr_events_bytes(e, 0, HRR_UP_FILE_HEADER, &have);
 	if (p == NULL) {
 		*ret_refused = HRR_UP_SHORT;
 		rc = errno != 0 ? hrr_diag_set(diag, -errno, "cannot read: %s", strerror(errno))
@@ -325,121 +222,6 @@ int hrr_events_open(struct hrr_events **ret, const char *path, enum hrr_up_refus
 out:
 	hrr_events_close(e);
 	return rc;
-}
-
-/* --- reading in order ------------------------------------------------------- */
-
-void hrr_events_rewind(struct hrr_events *e)
-{
-	e->next_off = HRR_UP_FILE_HEADER;
-	e->next_no = 0;
-	e->n_heap = 0;
-}
-
-static bool before(const struct pending *a, const struct pending *b)
-{
-	return a->seq != b->seq ? a->seq < b->seq : a->offset < b->offset;
-}
-
-static int push(struct hrr_events *e, struct pending x)
-{
-	if (e->n_heap == e->cap_heap) {
-		size_t cap = e->cap_heap ? 2 * e->cap_heap : CHUNK;
-		struct pending *p = realloc(e->heap, cap * sizeof *p);
-		if (p == NULL)
-			return -ENOMEM;
-		e->heap = p;
-		e->cap_heap = cap;
-	}
-	size_t i = e->n_heap++;
-	for (; i > 0 && before(&x, &e->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		e->heap[i] = e->heap[(i - 1) / 2];
-	e->heap[i] = x;
-	return 0;
-}
-
-static struct pending pop(struct hrr_events *e)
-{
-	struct pending top = e->heap[0], x = e->heap[--e->n_heap];
-	size_t i = 0;
-
-	for (size_t c; (c = 2 * i + 1) < e->n_heap; i = c) {
-		if (c + 1 < e->n_heap && before(&e->heap[c + 1], &e->heap[c]))
-			c++;
-		if (!before(&e->heap[c], &x))
-			break;
-		e->heap[i] = e->heap[c];
-	}
-	e->heap[i] = x;
-	return top;
-}
-
-static int shrank(struct hrr_diag *diag)
-{
-	int err = errno;
-
-	return err != 0
-		   ? hrr_diag_set(diag, -err, "cannot read: %s", strerror(err))
-		   : hrr_diag_set(diag, -EIO, "cannot read: the file changed while it was read");
-}
-
-/* Header of the next record in file order. */
-static int peek(struct hrr_events *e, struct pending *ret, struct hrr_diag *diag)
-{
-	size_t have;
-	const unsigned char *p = bytes_at(e, e->next_off, HRR_UP_HEADER, &have);
-
-	if (p == NULL)
-		return shrank(diag);
-	*ret = (struct pending){hrr_le64(p + 2), e->next_off, record_length(e, p)};
-	if (ret->len < HRR_UP_HEADER || ret->len > e->end - e->next_off) {
-		errno = 0;
-		return shrank(diag);
-	}
-	return 0;
-}
-
-int hrr_events_next(struct hrr_events *e, struct hrr_event *ret, struct hrr_diag *diag)
-{
-	struct pending x;
-	size_t have;
-	int rc;
-
-	if (e->f.sorted) {
-		if (e->next_no >= e->f.count)
-			return 0;
-		rc = peek(e, &x, diag);
-		if (rc < 0)
-			return rc;
-		e->next_off += x.len;
-		e->next_no++;
-	} else {
-		/* Take in whole chunks until none that follows can hold a smaller number. */
-		while (
-		    e->next_no < e->f.count &&
-		    (e->n_heap == 0 || e->heap[0].seq > e->least[(size_t)(e->next_no / CHUNK)])) {
-			do {
-				rc = peek(e, &x, diag);
-				if (rc < 0 || (rc = push(e, x)) < 0)
-					return rc;
-				e->next_off += x.len;
-			} while (++e->next_no % CHUNK != 0 && e->next_no < e->f.count);
-		}
-		if (e->n_heap == 0)
-			return 0;
-		x = pop(e);
-	}
-	const unsigned char *p = bytes_at(e, x.offset, x.len, &have);
-	if (p == NULL)
-		return shrank(diag);
-	*ret = (struct hrr_event){.type = hrr_le16(p),
-				  .seq = x.seq,
-				  .t = hrr_le64(p + 10),
-				  .tid = hrr_le64(p + 18),
-				  .offset = x.offset,
-				  .len = x.len,
-				  .data = p};
-	return 1;
 }
 
 int hrr_events_damage(const struct hrr_events *e, int i, struct hrr_buf *b)
