@@ -3,10 +3,40 @@
 
 #include "lib/base/buf.h"
 #include "lib/hip/slice.h"
+#include "lib/store/export.h"
 #include "lib/store/source.h"
+#include "lib/stream/filter.h"
 
 /* Parts of hrr-cat. What goes wrong in them ends the program with its message. */
 
+/* What is shown of a stream; beyond the characters that are options. */
+enum cat_mode {
+	CAT_LINES, /* or written, or counted */
+	CAT_INFO = 512,
+	CAT_TEXT,
+	CAT_CSV,
+	CAT_TIMELINE,
+	CAT_VERIFY,
+	CAT_PACK,
+	CAT_UNPACK
+};
+
+struct cat_options {
+	struct hrr_source_options source;
+	struct hrr_filter_options filter;
+	struct hrr_export_options export;
+	enum cat_mode mode;
+	const char *operand; /* "-": standard input */
+	const char *out;     /* -o; NULL */
+	const char *slice;   /* its expression; NULL */
+	uint64_t last;	     /* calls; 0: all */
+	bool count, hrr8, names;
+	const char **selectors, **sidecars; /* owned: what filter and source point to */
+};
+
+/* The command line, checked: misuse ends the program. Borrows argv. */
+void cat_options(int argc, char **argv, struct cat_options *o);
+void cat_options_release(struct cat_options *o);
 /* The calls expr selects of operand and all they depend on: a first reading, which says what stays
  * in the second. Owned by the caller. */
 struct hrr_slice *cat_slice(const char *operand, const struct hrr_source_options *opt,

@@ -16,93 +16,6 @@
 #include "lib/stream/tail.h"
 #include "lib/stream/view.h"
 
-static const char usage[] =
-    "usage: hrr-cat [-cqx] [-b DIR] [-e EXPR]... [--first N] [--last N] [--pid PID]\n"
-    "               [--slice EXPR] [--regions FILE]... [--no-sidecars] [--follow]\n"
-    "               [--demangle] [--info | --text | --csv | --timeline | --verify]\n"
-    "               [ARCHIVE]\n"
-    "   or: hrr-cat -o DIR [-qx] [-b DIR] [-e EXPR]... [--first N] [--last N]\n"
-    "               [--pid PID] [--slice EXPR] [--regions FILE]... [--no-sidecars]\n"
-    "               [--format NAME] [--redact] [--repair] [ARCHIVE]\n"
-    "   or: hrr-cat --pack [-q] ARCHIVE\n"
-    "   or: hrr-cat --unpack [-q] -o DIR [FILE]\n"
-    "\n"
-    "Prints the event stream of an archive, of one process's folder or of a file,\n"
-    "or of standard input: one JSON object a line.\n"
-    "\n"
-    "  -b DIR          the blobs are in DIR, whatever the stream says\n"
-    "  -c              print only how many calls were selected\n"
-    "  -e EXPR         only calls that EXPR selects, with their outputs (hrr(7),\n"
-    "                  SELECTORS); more than once: any of them\n"
-    "  -o DIR          write an archive instead of printing\n"
-    "  -q              no progress\n"
-    "  -x              only calls that are not selected\n"
-    "  --first N       only the first N calls selected\n"
-    "  --last N        only the last N calls selected\n"
-    "  --pid PID       only the process PID\n"
-    "  --slice EXPR    the calls EXPR selects and all they depend on; not from a\n"
-    "                  pipe\n"
-    "  --regions FILE  one more sidecar, for the first process\n"
-    "  --no-sidecars   leave out the archive's own sidecars\n"
-    "  --follow        wait for more while the recorder is running\n"
-    "  --demangle      kernels by their name in C++ (--info --text --csv --timeline)\n"
-    "  --info          what is in it, for people\n"
-    "  --text          a line per record, for people\n"
-    "  --csv           calls and outputs as a table\n"
-    "  --timeline      Chrome's trace format, for Perfetto\n"
-    "  --verify        check every blob: which are missing, damaged or orphaned and\n"
-    "                  which calls that breaks; exit 1 when there are any\n"
-    "  --format NAME   of the archive -o writes: jsonl, ours (the default), or hrr8,\n"
-    "                  upstream HRR version 8; what that cannot hold is said\n"
-    "  --redact        payloads replaced; what the archive still tells is said\n"
-    "  --repair        leave out bad lines and bad blobs, add a missing end\n"
-    "  --pack          the archive as one file (tar, zstd) to standard output\n"
-    "  --unpack        the archive out of such a file\n"
-    "  -h, --version   this text; the version\n";
-
-enum {
-	OPT_FIRST = 256,
-	OPT_FORMAT,
-	OPT_LAST,
-	OPT_PID,
-	OPT_REGIONS,
-	OPT_SLICE,
-	OPT_NO_SIDECARS,
-	OPT_FOLLOW,
-	OPT_DEMANGLE,
-	OPT_INFO,
-	OPT_TEXT,
-	OPT_CSV,
-	OPT_TIMELINE,
-	OPT_VERIFY,
-	OPT_REDACT,
-	OPT_REPAIR,
-	OPT_PACK,
-	OPT_UNPACK
-};
-
-static const struct option longs[] = {
-    {"first", required_argument, NULL, OPT_FIRST},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"last", required_argument, NULL, OPT_LAST},
-    {"pid", required_argument, NULL, OPT_PID},
-    {"regions", required_argument, NULL, OPT_REGIONS},
-    {"slice", required_argument, NULL, OPT_SLICE},
-    {"no-sidecars", no_argument, NULL, OPT_NO_SIDECARS},
-    {"follow", no_argument, NULL, OPT_FOLLOW},
-    {"demangle", no_argument, NULL, OPT_DEMANGLE},
-    {"info", no_argument, NULL, OPT_INFO},
-    {"text", no_argument, NULL, OPT_TEXT},
-    {"csv", no_argument, NULL, OPT_CSV},
-    {"timeline", no_argument, NULL, OPT_TIMELINE},
-    {"verify", no_argument, NULL, OPT_VERIFY},
-    {"redact", no_argument, NULL, OPT_REDACT},
-    {"repair", no_argument, NULL, OPT_REPAIR},
-    {"pack", no_argument, NULL, OPT_PACK},
-    {"unpack", no_argument, NULL, OPT_UNPACK},
-    {0},
-};
-
 struct cat {
 	struct hrr_source *src;
 	struct hrr_filter *filter;
@@ -351,176 +264,73 @@ static int end(struct cat *c, bool redact, bool whole_stream)
 	return code;
 }
 
-static uint64_t above_zero(const char *what, const char *text)
-{
-	uint64_t v = tool_number(what, text);
-
-	if (v == 0)
-		tool_misuse("%s: not a number above 0: %s", what, text);
-	return v;
-}
-
 int main(int argc, char **argv)
 {
-	struct hrr_source_options opt = {.pid = -1};
-	struct hrr_filter_options filter = {0};
-	struct hrr_export_options export = {.report = say_repair};
+	struct cat_options o;
 	struct cat c = {0};
-	const char **selectors = calloc((size_t)argc, sizeof *selectors);
-	const char **sidecars = calloc((size_t)argc, sizeof *sidecars);
-	const char *out = NULL, *slice = NULL;
-	uint64_t last = 0;
-	bool hrr8 = false, names = false;
-	int mode = 0;
 	struct stat st;
 
-	tool_start("hrr-cat", usage);
-	if (selectors == NULL || sidecars == NULL)
-		tool_no_memory();
-	filter.selectors = selectors;
-	opt.sidecars = sidecars;
-	for (int o; (o = tool_option(argc, argv, "b:ce:o:qx", longs)) != -1;)
-		switch (o) {
-		case 'b':
-			opt.blobs = optarg;
-			break;
-		case 'c':
-			c.count = true;
-			break;
-		case 'e':
-			selectors[filter.n_selectors++] = optarg;
-			break;
-		case 'o':
-			out = optarg;
-			break;
-		case 'q':
-			tool_quiet();
-			break;
-		case 'x':
-			filter.exclude = true;
-			break;
-		case OPT_FIRST:
-			filter.first = above_zero("--first", optarg);
-			break;
-		case OPT_FORMAT:
-			hrr8 = strcmp(optarg, "hrr8") == 0;
-			if (!hrr8 && strcmp(optarg, "jsonl") != 0)
-				tool_misuse("--format: neither jsonl nor hrr8: %s", optarg);
-			break;
-		case OPT_LAST:
-			last = above_zero("--last", optarg);
-			break;
-		case OPT_PID:
-			opt.pid = (int64_t)(tool_number("--pid", optarg) & INT64_MAX);
-			break;
-		case OPT_REGIONS:
-			sidecars[opt.n_sidecars++] = optarg;
-			break;
-		case OPT_SLICE:
-			slice = optarg;
-			break;
-		case OPT_NO_SIDECARS:
-			opt.no_sidecars = true;
-			break;
-		case OPT_FOLLOW:
-			opt.follow = true;
-			break;
-		case OPT_DEMANGLE:
-			names = true;
-			break;
-		case OPT_REDACT:
-			export.redact = true;
-			break;
-		case OPT_REPAIR:
-			c.repair = export.repair = true;
-			break;
-		default:
-			if (mode != 0 && mode != o)
-				tool_misuse(
-				    "--info, --text, --csv, --timeline, --verify, --pack and "
-				    "--unpack exclude each other");
-			mode = o;
-		}
-	if (argc - optind > 1)
-		tool_misuse("one archive or stream at a time");
-	if (filter.exclude && filter.n_selectors == 0)
-		tool_misuse("-x needs -e");
-	if (filter.first > 0 && last > 0)
-		tool_misuse("--first and --last exclude each other");
-	if (hrr8 && out == NULL)
-		tool_misuse("--format needs -o");
-	if ((export.redact || export.repair) && (out == NULL || hrr8))
-		tool_misuse("--redact and --repair need -o, and our own format");
-	if ((mode == OPT_UNPACK) != (mode != 0 && out != NULL))
-		tool_misuse("--unpack needs -o; nothing else that is printed goes with it");
-	if (c.count && (out != NULL || mode != 0))
-		tool_misuse("-c goes with nothing else that is printed or written");
-	if (names && (mode < OPT_INFO || mode > OPT_TIMELINE))
-		tool_misuse("--demangle needs --info, --text, --csv or --timeline");
-	c.operand = argc > optind ? argv[optind] : "-";
-	if (slice != NULL && (filter.n_selectors > 0 || filter.first > 0 || last > 0 || opt.follow))
-		tool_misuse("--slice goes with no other choice of calls, and not with --follow");
-	if (slice != NULL &&
-	    (strcmp(c.operand, "-") == 0 || (stat(c.operand, &st) == 0 && S_ISFIFO(st.st_mode))))
-		tool_misuse("--slice reads twice: an archive or a file is needed, no pipe");
-	if (mode == OPT_PACK && argc == optind)
-		tool_misuse("--pack needs an archive");
-	if (mode == OPT_PACK || mode == OPT_UNPACK) {
-		free(selectors);
-		free(sidecars);
-		return tool_finish(mode == OPT_PACK ? cat_pack(c.operand)
-						    : cat_unpack(c.operand, out));
+	cat_options(argc, argv, &o);
+	if (o.mode == CAT_PACK || o.mode == CAT_UNPACK) {
+		int code = o.mode == CAT_PACK ? cat_pack(o.operand) : cat_unpack(o.operand, o.out);
+
+		cat_options_release(&o);
+		return tool_finish(code);
 	}
+	c.operand = o.operand;
+	c.count = o.count;
+	c.repair = o.export.repair;
+	o.export.report = say_repair;
 
 	const struct hrr_view_options view = {.to = UINT64_MAX,
 					      .mask = isatty(STDOUT_FILENO) == 1,
-					      .demangle = names ? cat_demangle : NULL};
-	if (mode == OPT_INFO && (c.info = hrr_info_new()) == NULL)
+					      .demangle = o.names ? cat_demangle : NULL};
+	if (o.mode == CAT_INFO && (c.info = hrr_info_new()) == NULL)
 		tool_no_memory();
-	const bool whole_stream = filter.n_selectors == 0 && filter.first == 0 && last == 0 &&
-				  slice == NULL && opt.pid < 0;
+	const bool whole_stream = o.filter.n_selectors == 0 && o.filter.first == 0 && o.last == 0 &&
+				  o.slice == NULL && o.source.pid < 0;
 	const struct hrr_verify_options verify = {.all = whole_stream, .progress = show_bytes};
-	if (mode == OPT_VERIFY && (c.verify = hrr_verify_new(&verify)) == NULL)
+	if (o.mode == CAT_VERIFY && (c.verify = hrr_verify_new(&verify)) == NULL)
 		tool_no_memory();
-	if (mode == OPT_TEXT || mode == OPT_CSV || mode == OPT_TIMELINE) {
-		c.view = hrr_view_new(mode == OPT_TEXT	? HRR_VIEW_TEXT
-				      : mode == OPT_CSV ? HRR_VIEW_CSV
-							: HRR_VIEW_TIMELINE,
+	if (o.mode == CAT_TEXT || o.mode == CAT_CSV || o.mode == CAT_TIMELINE) {
+		c.view = hrr_view_new(o.mode == CAT_TEXT  ? HRR_VIEW_TEXT
+				      : o.mode == CAT_CSV ? HRR_VIEW_CSV
+							  : HRR_VIEW_TIMELINE,
 				      &view);
 		if (c.view == NULL)
 			tool_no_memory();
 	}
 	struct hrr_slice *sliced = NULL;
-	if (slice != NULL) {
-		sliced = cat_slice(c.operand, &opt, slice);
-		filter.keep = in_slice;
-		filter.self = sliced;
+	if (o.slice != NULL) {
+		sliced = cat_slice(c.operand, &o.source, o.slice);
+		o.filter.keep = in_slice;
+		o.filter.self = sliced;
 	}
-	if (hrr_filter_new(&c.filter, &filter, &diag) < 0)
+	if (hrr_filter_new(&c.filter, &o.filter, &diag) < 0)
 		tool_die(NULL, 0, "%s", diag.what);
-	if (last > 0 && hrr_tail_new(&c.tail, last, c.filter, put_record, &c) < 0)
+	if (o.last > 0 && hrr_tail_new(&c.tail, o.last, c.filter, put_record, &c) < 0)
 		tool_no_memory();
-	if (hrr_source_open(&c.src, c.operand, &opt, &diag) < 0)
+	if (hrr_source_open(&c.src, c.operand, &o.source, &diag) < 0)
 		tool_die_diag(&diag);
 	tool_before_death(undo, &c);
 	struct hrr_hrr8_options lost = {say_lost, (void *)(uintptr_t)c.operand};
-	if (hrr8 && hrr_hrr8_open(&c.hrr8, out, &lost, &diag) < 0)
+	if (o.hrr8 && hrr_hrr8_open(&c.hrr8, o.out, &lost, &diag) < 0)
 		tool_die_diag(&diag);
-	if (out != NULL && !hrr8 &&
-	    (hrr_export_new(&c.export, out, &diag) < 0 ||
-	     hrr_export_set(c.export, &export, &diag) < 0))
+	if (o.out != NULL && !o.hrr8 &&
+	    (hrr_export_new(&c.export, o.out, &diag) < 0 ||
+	     hrr_export_set(c.export, &o.export, &diag) < 0))
 		tool_die_diag(&diag);
 	/* A pipe may be the live end of a recording: what came is handed on before we wait. */
 	c.live = strcmp(c.operand, "-") == 0
 		     ? fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode)
-		     : opt.follow || (stat(c.operand, &st) == 0 && S_ISFIFO(st.st_mode));
+		     : o.source.follow || (stat(c.operand, &st) == 0 && S_ISFIFO(st.st_mode));
 	/* Printed or counted, a call's members are looked at by nobody but a selector. */
 	if (c.export == NULL && c.hrr8 == NULL && c.view == NULL && c.info == NULL &&
 	    c.verify == NULL)
 		hrr_source_heads_only(c.src, !hrr_filter_heads_only(c.filter));
 	cat(&c);
 
-	int code = end(&c, export.redact, whole_stream);
+	int code = end(&c, o.export.redact, whole_stream);
 	if (c.info != NULL) {
 		c.line.len = 0;
 		if (hrr_info_text(c.info, c.src, c.operand, view.demangle, NULL, &c.line) < 0)
@@ -539,7 +349,6 @@ int main(int argc, char **argv)
 	hrr_source_close(c.src);
 	hrr_record_release(&c.edited);
 	hrr_buf_release(&c.line);
-	free(selectors);
-	free(sidecars);
+	cat_options_release(&o);
 	return tool_finish(code);
 }
