@@ -25,6 +25,7 @@
  * resolve.c  the real entry points           hsa.c     HSA allocations
  * facts.c    run time, version, devices         marker.c  roctx, profiler start and stop
  * payload.c  bytes into records and files       arena.c   the memory big ones go through
+ * graph_*.c  parts of graph.c: what nodes touch, captures, launches
  */
 
 /* One page, wiped in a forked child (so gen is 0 there and differs from what its threads hold). */
@@ -365,7 +366,7 @@ void hrr_host_settle(struct hrr_host_range *h, uint64_t addr, uint64_t size);
 void hrr_host_changed(struct hrr_host_range *h,
 		      void (*each)(void *self, uint64_t addr, uint64_t size), void *self);
 
-/* --- graph.c ------------------------------------------------------------- */
+/* --- graph*.c ------------------------------------------------------------ */
 extern _Atomic unsigned hrr_n_captures;
 bool hrr_capturing(uint64_t stream);
 /* A copy or launch that went into a capture. seq is known when its record is written. */
