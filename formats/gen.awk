@@ -98,7 +98,7 @@ function ctype(    t) { # after role()
 	name[r] = f[1]; if (name[r] in rowno) die("twice: " name[r]); rowno[name[r]] = r
 	sym[r] = name[r]; ret[r] = "error"; typed[r] = 1; nparam[r] = 0
 	cls[r] = "misc"; ver[r] = ""; major[r] = 5; sync[r] = "none"; failc[r] = "reissue"; rel[r] = ""; why[r] = ""; noplay[r] = ""; aside[r] = 0
-	gives[r] = ""; takes[r] = "alloc"; records[r] = ""; varies[r] = ""; alters[r] = ""; unit[r] = 1
+	gives[r] = ""; takes[r] = "alloc"; records[r] = ""; varies[r] = ""; alters[r] = ""; unit[r] = 1; node[r] = ""
 	id[r] = -1; id3[r] = -1; wire[r] = ""
 	for (i = 2; i <= np; i++) {
 		if (f[i] == "-") { typed[r] = 0; continue }
@@ -122,6 +122,7 @@ function ctype(    t) { # after role()
 		else if (key == "varies") varies[r] = v
 		else if (key == "alters") alters[r] = v
 		else if (key == "unit") unit[r] = v
+		else if (key == "node") node[r] = v
 		else if (key == "sync") sync[r] = v
 		else if (key == "fail") failc[r] = v
 		else if (key == "not") why[r] = v
@@ -361,7 +362,13 @@ function write_table(    o, r, e, s, i, j, k, n, v, c, at, m, x, ci, ri, kk, eq,
 			param_of(r, records[r]), param_of(r, varies[r]), altered(r), unit[r], major[r], (typed[r] ? "true" : "false"), (aside[r] ? "true" : "false"), gift(r), \
 			(why[r] == "" ? "NULL" : "\"" why[r] "\""), (noplay[r] == "" ? "NULL" : "\"" noplay[r] "\"") > o
 	}
-	print "};\nconst char *const hrr_class_names[HRR_CLASS_COUNT] = {" > o
+	print "};\nconst struct hrr_node_type hrr_node_types[] = {" > o
+	for (r = 1; r <= nrow; r++) if (node[r] != "") {
+		c = index(node[r], ",")
+		printf "\t{HRR_API_%s, %s, %s},\n", name[r], (node[r] == "any" ? "HRR_NODE_ANY" : (c ? substr(node[r], 1, c - 1) : node[r]) "_6"), (c ? substr(node[r], c + 1) : 16) > o
+	}
+	print "\t{HRR_API_COUNT, HRR_NODE_ANY, 0}};" > o
+	print "const char *const hrr_class_names[HRR_CLASS_COUNT] = {" > o
 	for (i = 1; i <= ncls; i++) printf "\t\"%s\",\n", clsname[i] > o
 	print "};\nconst char *const hrr_handle_names[HRR_H_COUNT] = {\n\t\"none\"," > o
 	for (i = 1; i <= nh; i++) printf "\t\"%s\",\n", handle[i] > o

@@ -19,7 +19,7 @@ static int no_memory(struct cut *c)
 static int read_stream(struct cut *c, const char *path, uint64_t limit, each_record each)
 {
 	const char *line;
-	size_t len, n;
+	size_t len;
 	uint64_t lineno;
 	bool cut;
 	int rc, fd = hrr_file_open(AT_FDCWD, path, O_NOFOLLOW);
@@ -39,13 +39,8 @@ static int read_stream(struct cut *c, const char *path, uint64_t limit, each_rec
 		rc = hrr_record_parse(&c->rec, line, len, c->diag);
 		if (rc < 0)
 			break;
-		if (c->rec.kind == HRR_REC_HEADER) {
-			const struct hrr_json *j = &c->rec.json;
-			const char *s = hrr_json_raw(j, hrr_json_get(j, 0, "t0"), &n);
-			c->t0 = 0;
-			for (size_t i = 0; s != NULL && i < n && s[i] >= '0' && s[i] <= '9'; i++)
-				c->t0 = c->t0 * 10 + (uint64_t)(s[i] - '0');
-		}
+		if (c->rec.kind == HRR_REC_HEADER)
+			c->t0 = hrr_json_decimal(&c->rec.json, "t0");
 		rc = each(c);
 		if (rc < 0)
 			break;

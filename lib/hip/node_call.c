@@ -2,61 +2,52 @@
 
 #include <string.h>
 
-#define NONE HRR_API_COUNT
+bool hrr_node_generic(enum hrr_api api)
+{
+	for (const struct hrr_node_type *t = hrr_node_types; t->api != HRR_API_COUNT; t++)
+		if (t->api == api)
+			return t->type == HRR_NODE_ANY;
+	return false;
+}
 
-/* What a type's parameters are: where they lie, and whether the call takes them or their address.
- */
-enum how { NOTHING, VALUE, ADDRESS };
-static const struct {
-	int type;
-	uint16_t add, set, exec; /* enum hrr_api */
-	uint8_t how, at;
-} types[] = {
-    {hipGraphNodeTypeKernel_6, HRR_API_hipGraphAddKernelNode, HRR_API_hipGraphKernelNodeSetParams,
-     HRR_API_hipGraphExecKernelNodeSetParams, ADDRESS, 16},
-    /* Flags and room stand before the structure of the copy. */
-    {hipGraphNodeTypeMemcpy_6, HRR_API_hipGraphAddMemcpyNode, HRR_API_hipGraphMemcpyNodeSetParams,
-     HRR_API_hipGraphExecMemcpyNodeSetParams, ADDRESS, 32},
-    {hipGraphNodeTypeMemset_6, HRR_API_hipGraphAddMemsetNode, HRR_API_hipGraphMemsetNodeSetParams,
-     HRR_API_hipGraphExecMemsetNodeSetParams, ADDRESS, 16},
-    {hipGraphNodeTypeHost_6, HRR_API_hipGraphAddHostNode, HRR_API_hipGraphHostNodeSetParams,
-     HRR_API_hipGraphExecHostNodeSetParams, ADDRESS, 16},
-    {hipGraphNodeTypeGraph_6, HRR_API_hipGraphAddChildGraphNode, NONE,
-     HRR_API_hipGraphExecChildGraphNodeSetParams, VALUE, 16},
-    {hipGraphNodeTypeEmpty_6, HRR_API_hipGraphAddEmptyNode, NONE, NONE, NOTHING, 0},
-    {hipGraphNodeTypeWaitEvent_6, HRR_API_hipGraphAddEventWaitNode,
-     HRR_API_hipGraphEventWaitNodeSetEvent, HRR_API_hipGraphExecEventWaitNodeSetEvent, VALUE, 16},
-    {hipGraphNodeTypeEventRecord_6, HRR_API_hipGraphAddEventRecordNode,
-     HRR_API_hipGraphEventRecordNodeSetEvent, HRR_API_hipGraphExecEventRecordNodeSetEvent, VALUE,
-     16},
-    {hipGraphNodeTypeMemAlloc_6, HRR_API_hipGraphAddMemAllocNode, NONE, NONE, ADDRESS, 16},
-    {hipGraphNodeTypeMemFree_6, HRR_API_hipGraphAddMemFreeNode, NONE, NONE, VALUE, 16},
-};
+/* Whether one does to nodes what the other does: adds one, changes one of a graph, or of an
+ * executable. They begin with the same parameters, before what tells of the node. */
+static bool does_the_same(const struct hrr_api_row *generic, const struct hrr_api_row *x)
+{
+	const unsigned n = generic->n_params - 1u;
+
+	if (x->n_params < n || x->n_params > n + 1)
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if (x->params[i].handle != generic->params[i].handle ||
+		    x->params[i].flow != generic->params[i].flow)
+			return false;
+	return true;
+}
 
 bool hrr_node_call(enum hrr_api api, const uint64_t *a,
 		   bool (*copy)(void *dst, const void *src, size_t n), struct hrr_node_call *ret)
 {
 	unsigned char params[HRR_NODE_PARAMS];
-	unsigned n = api == HRR_API_hipGraphAddNode		? 4
-		     : api == HRR_API_hipGraphNodeSetParams	? 1
-		     : api == HRR_API_hipGraphExecNodeSetParams ? 2
-								: 0;
+	const unsigned n = hrr_api_table[api].n_params - 1u; /* the last one is the structure */
 	int type;
 
-	if (n == 0 || a[n] == 0 || !copy(params, (const void *)(uintptr_t)a[n], sizeof params))
+	if (!hrr_node_generic(api) || a[n] == 0 ||
+	    !copy(params, (const void *)(uintptr_t)a[n], sizeof params))
 		return false;
 	memcpy(&type, params, sizeof type);
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-		uint16_t call = n == 4 ? types[i].add : n == 2 ? types[i].exec : types[i].set;
-		if (types[i].type != type || call == NONE)
+	for (const struct hrr_node_type *t = hrr_node_types; t->api != HRR_API_COUNT; t++) {
+		const struct hrr_api_row *row = &hrr_api_table[t->api];
+		if (t->type == HRR_NODE_ANY || t->type != type ||
+		    !does_the_same(&hrr_api_table[api], row))
 			continue;
-		ret->api = (enum hrr_api)call;
+		ret->api = (enum hrr_api)t->api;
 		memcpy(ret->a, a, n * sizeof *a);
 		ret->a[n] = 0;
-		if (types[i].how == ADDRESS)
-			ret->a[n] = a[n] + types[i].at;
-		else if (types[i].how == VALUE)
-			memcpy(&ret->a[n], params + types[i].at, sizeof ret->a[n]);
+		if (row->n_params == n + 1 && row->params[n].kind == HRR_K_STRUCT)
+			ret->a[n] = a[n] + t->at;
+		else if (row->n_params == n + 1)
+			memcpy(&ret->a[n], params + t->at, sizeof ret->a[n]);
 		return true;
 	}
 	return false;

@@ -4,9 +4,8 @@
 #include "lib/hip/table.h"
 
 /*
- * hipGraphAddNode, hipGraphNodeSetParams and hipGraphExecNodeSetParams take a hipGraphNodeParams:
- * the type of a node, and behind it what the call for nodes of that type takes. They are those
- * calls.
+ * Some calls for graph nodes (hipGraphAddNode) take a hipGraphNodeParams: the type of a node, and
+ * behind it what the call for nodes of that type takes. They are those calls.
  */
 #define HRR_NODE_PARAMS 256 /* bytes; the layout is of HIP 6 and 7 */
 
@@ -14,6 +13,9 @@ struct hrr_node_call {
 	enum hrr_api api;
 	uint64_t a[6]; /* its arguments; pointers into the structure that the call was given */
 };
+
+/* Whether it is one of these: node=any in hip.api. */
+bool hrr_node_generic(enum hrr_api api);
 
 /*
  * The call that api with these arguments is. copy reads n bytes of the program's memory; false:

@@ -150,7 +150,16 @@ struct hrr_api_row {
 	const char *not_played;	  /* why replay refuses it, or NULL */
 };
 
+/* A call for graph nodes of one type, or (HRR_NODE_ANY) one that takes a hipGraphNodeParams. */
+#define HRR_NODE_ANY (-1)
+struct hrr_node_type {
+	uint16_t api;
+	int16_t type; /* as HIP 6 numbers them */
+	uint16_t at;  /* bytes into a hipGraphNodeParams: what the call takes */
+};
+
 extern const struct hrr_api_row hrr_api_table[HRR_API_COUNT];
+extern const struct hrr_node_type hrr_node_types[]; /* ended by HRR_API_COUNT */
 extern const char *const hrr_class_names[HRR_CLASS_COUNT];
 extern const char *const hrr_handle_names[HRR_H_COUNT];
 extern const struct hrr_enum *const hrr_enums[];     /* ended by NULL */

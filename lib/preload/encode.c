@@ -244,8 +244,7 @@ static enum hrr_hook hook_of(enum hrr_api api)
 	default:
 		break;
 	}
-	if (api == HRR_API_hipGraphAddNode || api == HRR_API_hipGraphNodeSetParams ||
-	    api == HRR_API_hipGraphExecNodeSetParams)
+	if (hrr_node_generic(api))
 		return HRR_HOOK_NODE;
 	switch (row->cls) {
 	case HRR_CLASS_COPY:
