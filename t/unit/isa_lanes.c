@@ -701,6 +701,39 @@ static const struct test tests[] = {
      is_b,
      {0},
      NULL},
+    /* a mask, a carry and a number of a lane are scalar: no index is added to them */
+    {GFX9,
+     "s_mov_b64 s[22:23], 0\ns_mov_b32 s20, 2\ns_set_gpr_idx_on s20, gpr_idx(SRC2)\n"
+     "v_cndmask_b32 v8, v2, v4, s[22:23]\ns_set_gpr_idx_off",
+     is_a,
+     {0},
+     NULL},
+    {GFX9,
+     "s_mov_b64 s[22:23], -1\ns_mov_b32 s20, 2\ns_set_gpr_idx_on s20, gpr_idx(SRC2)\n"
+     "v_cndmask_b32 v8, v2, v4, s[22:23]\ns_set_gpr_idx_off",
+     is_b,
+     {0},
+     NULL},
+    {GFX9,
+     "s_mov_b64 s[22:23], 0\ns_mov_b32 s20, 2\ns_set_gpr_idx_on s20, gpr_idx(SRC2)\n"
+     "v_addc_co_u32 v8, s[24:25], v2, 0, s[22:23]\ns_set_gpr_idx_off",
+     is_a,
+     {0},
+     NULL},
+    {GFX9,
+     "s_mov_b64 s[22:23], -1\ns_mov_b32 s20, 2\ns_set_gpr_idx_on s20, gpr_idx(SRC2)\n"
+     "v_addc_co_u32 v8, s[24:25], v2, 0, s[22:23]\ns_set_gpr_idx_off\n"
+     "v_subrev_u32 v8, 1, v8",
+     is_a,
+     {0},
+     NULL},
+    {GFX9,
+     "s_mov_b64 exec, -1\ns_mov_b32 s22, 5\nv_readlane_b32 s24, v2, 5\ns_mov_b32 s20, 2\n"
+     "s_set_gpr_idx_on s20, gpr_idx(SRC1)\nv_readlane_b32 s25, v2, s22\ns_set_gpr_idx_off\n"
+     "s_xor_b32 s24, s24, s25\nv_mov_b32 v8, s24",
+     is_const,
+     {0},
+     NULL},
     {GFX9 " gfx1030",
      "s_memtime s[20:21]\ns_memrealtime s[22:23]\ns_waitcnt lgkmcnt(0)\n"
      "s_memtime s[24:25]\ns_waitcnt lgkmcnt(0)\ns_sub_u32 s24, s24, s20\n"
