@@ -119,6 +119,20 @@ slice_is() { # EXPR SEQS
 	slice_is seq=9 '1 2 3 4 5 6 7 8 9 '
 }
 
+@test "slice: a node whose event is another one changes its graph, without any memory" {
+	{
+		header
+		line hipEventCreate '"event":"0x81"'                                                           # 1
+		line hipEventCreate '"event":"0x82"'                                                           # 2
+		line hipGraphCreate '"pGraph":"0x61","flags":0'                                                # 3
+		line hipGraphAddEventRecordNode '"pGraphNode":"0x91","graph":"0x61","pDependencies":null,"numDependencies":0,"event":"0x81"' # 4
+		line hipGraphEventRecordNodeSetEvent '"node":"0x91","event":"0x82"'                            # 5
+		line hipGraphInstantiate '"pGraphExec":"0x71","graph":"0x61","flags":0'                        # 6
+		line hipGraphLaunch '"graphExec":"0x71","stream":"0x0"'                                        # 7
+	} >s
+	slice_is seq=7 '1 2 3 4 5 6 7 '
+}
+
 @test "slice: a base that comes again is another life" {
 	{
 		header
