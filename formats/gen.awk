@@ -19,6 +19,8 @@ BEGIN {
 	nh = split("stream event module function graph exec node pool array mipmap ctx memhandle fatbin texobj extsem extmem gfx", handle)
 	nt = split("hipStream_t hipEvent_t hipModule_t hipFunction_t hipGraph_t hipGraphExec_t hipGraphNode_t hipMemPool_t hipArray_t hipMipmappedArray_t hipCtx_t hipMemGenericAllocationHandle_t hipFatBinary_t hipTextureObject_t hipExternalSemaphore_t hipExternalMemory_t hipGraphicsResource_t", htype)
 	for (i = 1; i <= nh; i++) { ct[handle[i]] = htype[i]; ishandle[handle[i]] = 1 }
+	ndoes = split("init current capture endcapture askcapture launch waitvalue", a)
+	for (i = 1; i <= ndoes; i++) isdoes[a[i]] = 1
 	nrow = nenum = nstruct = 0
 }
 
@@ -98,7 +100,7 @@ function ctype(    t) { # after role()
 	name[r] = f[1]; if (name[r] in rowno) die("twice: " name[r]); rowno[name[r]] = r
 	sym[r] = name[r]; ret[r] = "error"; typed[r] = 1; nparam[r] = 0
 	cls[r] = "misc"; ver[r] = ""; major[r] = 5; sync[r] = "none"; failc[r] = "reissue"; rel[r] = ""; why[r] = ""; noplay[r] = ""; aside[r] = 0
-	gives[r] = ""; takes[r] = "alloc"; records[r] = ""; varies[r] = ""; alters[r] = ""; unit[r] = 1; node[r] = ""
+	gives[r] = ""; takes[r] = "alloc"; records[r] = ""; varies[r] = ""; alters[r] = ""; unit[r] = 1; node[r] = ""; does[r] = "nothing"
 	id[r] = -1; id3[r] = -1; wire[r] = ""
 	for (i = 2; i <= np; i++) {
 		if (f[i] == "-") { typed[r] = 0; continue }
@@ -118,6 +120,7 @@ function ctype(    t) { # after role()
 		else if (key == "release") rel[r] = v
 		else if (key == "gives") gives[r] = v
 		else if (key == "takes") takes[r] = v
+		else if (key == "does") { if (!(v in isdoes)) die("unknown does=" v); does[r] = v }
 		else if (key == "records") records[r] = v
 		else if (key == "varies") varies[r] = v
 		else if (key == "alters") alters[r] = v
@@ -357,8 +360,8 @@ function write_table(    o, r, e, s, i, j, k, n, v, c, at, m, x, ci, ri, kk, eq,
 	print "const struct hrr_api_row hrr_api_table[HRR_API_COUNT] = {" > o
 	for (r = 1; r <= nrow; r++) {
 		ri = rel[r] == "*" ? -2 : param_of(r, rel[r])
-		printf "\t[HRR_API_%s] = {\"%s\", \"%s\", %s, %d, HRR_RET_%s, HRR_CLASS_%s, HRR_SYNC_%s, HRR_FAIL_%s, %d, HRR_GIVES_%s, %d, %d, %d, %d, %d, %s, %s, %s, %s, %s},\n", name[r], name[r], sym[r], \
-			(nparam[r] ? "params_" name[r] : "NULL"), nparam[r], toupper(ret[r]), toupper(cls[r]), toupper(sync[r]), toupper(failc[r]), ri, toupper(takes[r]), \
+		printf "\t[HRR_API_%s] = {\"%s\", \"%s\", %s, %d, HRR_RET_%s, HRR_CLASS_%s, HRR_SYNC_%s, HRR_FAIL_%s, HRR_DOES_%s, %d, HRR_GIVES_%s, %d, %d, %d, %d, %d, %s, %s, %s, %s, %s},\n", name[r], name[r], sym[r], \
+			(nparam[r] ? "params_" name[r] : "NULL"), nparam[r], toupper(ret[r]), toupper(cls[r]), toupper(sync[r]), toupper(failc[r]), toupper(does[r]), ri, toupper(takes[r]), \
 			param_of(r, records[r]), param_of(r, varies[r]), altered(r), unit[r], major[r], (typed[r] ? "true" : "false"), (aside[r] ? "true" : "false"), gift(r), \
 			(why[r] == "" ? "NULL" : "\"" why[r] "\""), (noplay[r] == "" ? "NULL" : "\"" noplay[r] "\"") > o
 	}

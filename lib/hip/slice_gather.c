@@ -7,14 +7,25 @@
 
 /* The first reading: what a call creates, uses and writes. */
 
-static bool name_has(const struct slice_gather *g, const char *word)
+/* A call nobody knows does nothing that has a name. */
+static enum hrr_does does(const struct slice_gather *g)
 {
-	return memmem(g->rec->api, g->rec->api_len, word, strlen(word)) != NULL;
+	return g->row != NULL ? (enum hrr_does)g->row->does : HRR_DOES_NOTHING;
 }
 
-static bool starts(const struct slice_gather *g, const char *word)
+/* A name for memory that a module has: a variable, asked for by its name. */
+static bool names_variable(const struct hrr_api_row *row)
 {
-	return g->rec->api_len >= strlen(word) && memcmp(g->rec->api, word, strlen(word)) == 0;
+	for (int i = 0; i < row->n_params; i++)
+		if (row->params[i].handle == HRR_H_MODULE)
+			return row->gives.kind == HRR_GIVES_NAME;
+	return false;
+}
+
+/* A copy with a place it goes to besides the symbol reads the symbol. */
+static bool reads_symbol(const struct hrr_api_row *row)
+{
+	return row != NULL && hrr_api_param((enum hrr_api)(row - hrr_api_table), "dst", 3) >= 0;
 }
 
 /* Does the call change what a handle of this type stands for? A call nobody knows may. */
@@ -121,9 +132,9 @@ static uint32_t module_variables(const struct slice_gather *g)
 /* Calls since the capture began, or its graph was last asked for, are part of the graph. */
 static void captured(struct slice_gather *g, uint32_t graph)
 {
-	if (starts(g, "hipStreamEndCapture"))
+	if (does(g) == HRR_DOES_ENDCAPTURE)
 		g->w->captures--;
-	else if (!starts(g, "hipStreamGetCaptureInfo"))
+	else if (does(g) != HRR_DOES_ASKCAPTURE)
 		return;
 	for (uint32_t k = g->w->capture_from; k < g->call; k++) {
 		const struct slice_call in = slice_calls(g->s)[k];
@@ -156,7 +167,7 @@ static void create(struct slice_gather *g, const struct hrr_param *p, int node)
 			slice_use_object(g, object, true);
 			return;
 		}
-		if (starts(g, "hipModuleGetGlobal") || starts(g, "hipLibraryGetGlobal")) {
+		if (names_variable(g->row)) {
 			uint32_t object = module_variables(g);
 			if (object == NOBODY)
 				object = slice_new_object(g, g->call);
@@ -300,11 +311,11 @@ static void arguments(struct slice_gather *g)
 		uint32_t object = slice_variables(g, hrr_json_get(j, rec->symbol, "object"));
 		if (object != NOBODY)
 			slice_objects(g->s)[object].variables_used = true;
-		slice_use_object(g, object, !name_has(g, "From"));
+		slice_use_object(g, object, !reads_symbol(g->row));
 	}
 	if (rec->host >= 0)
 		use_addresses(g, rec->host, false);
-	if (graph && starts(g, "hipGraphLaunch")) {
+	if (does(g) == HRR_DOES_LAUNCH) {
 		uint32_t from = slice_calls(g->s)[g->call].uses, n = g->s->n_uses;
 		for (uint32_t i = from; i < n; i++)
 			slice_use_touched(g, slice_uses(g->s)[i].object);
@@ -331,10 +342,11 @@ static void arguments(struct slice_gather *g)
 				slice_objects(g->s)[object].releaser = g->call;
 		}
 	}
-	/* Host memory that the program allocated itself and tells HIP of. */
+	/* Host memory that the program allocated itself and tells HIP of: an address it gives. */
+	const struct hrr_gives *gives = &g->row->gives;
 	uint64_t base;
-	if (starts(g, "hipHostRegister") &&
-	    hrr_json_addr(j, hrr_json_get(j, rec->args, "hostPtr"), &base) == 0)
+	if (gives->kind == HRR_GIVES_ALLOC && g->row->params[gives->param].flow == HRR_FLOW_IN &&
+	    hrr_json_addr(j, hrr_json_get(j, rec->args, gives->addr), &base) == 0)
 		slice_new_range(g, base, size_of(g), slice_new_object(g, g->call));
 }
 
@@ -358,14 +370,14 @@ static int call(struct hrr_slice *s, struct slice_world *w, const struct hrr_rec
 			       .device = NOBODY,
 			       .seen_by = NOBODY,
 			       .selected = selected,
-			       .launch = rec->kernel >= 0 || starts(&g, "hipGraphLaunch"),
+			       .launch = rec->kernel >= 0 || does(&g) == HRR_DOES_LAUNCH,
 			       .to_host = hrr_json_is(&rec->json, rec->dir, "d2h")};
 	struct hrr_id thread = hrr_id_of(&rec->tid, sizeof rec->tid);
 
 	if (s->n_calls >= NOBODY - 1)
 		return -E2BIG;
-	c.always = starts(&g, "hipInit");
-	c.waits_value = starts(&g, "hipStreamWaitValue");
+	c.always = does(&g) == HRR_DOES_INIT;
+	c.waits_value = does(&g) == HRR_DOES_WAITVALUE;
 	c.waits =
 	    g.row != NULL && (g.row->sync == HRR_SYNC_DEVICE || g.row->sync == HRR_SYNC_STREAM ||
 			      g.row->sync == HRR_SYNC_EVENT);
@@ -377,8 +389,7 @@ static int call(struct hrr_slice *s, struct slice_world *w, const struct hrr_rec
 	g.call = s->n_calls++;
 	s->selected += selected;
 	w->last = g.call;
-	if (starts(&g, "hipSetDevice") || starts(&g, "hipCtxSetCurrent") ||
-	    starts(&g, "hipCtxPushCurrent") || starts(&g, "hipCtxPopCurrent")) {
+	if (does(&g) == HRR_DOES_CURRENT) {
 		int rc = hrr_idmap_add(&w->devices, &thread, g.call);
 		if (rc < 0)
 			return rc;
@@ -388,7 +399,7 @@ static int call(struct hrr_slice *s, struct slice_world *w, const struct hrr_rec
 			slice_calls(s)[c.device].current = false;
 		slice_calls(s)[g.call].current = true;
 	}
-	if (starts(&g, "hipStreamBeginCapture") && !failed(rec) && w->captures++ == 0)
+	if (does(&g) == HRR_DOES_CAPTURE && !failed(rec) && w->captures++ == 0)
 		w->capture_from = g.call;
 	/* A call that failed changed nothing; it is kept only when it is asked for. */
 	if (!failed(rec))

@@ -67,6 +67,16 @@ enum hrr_sync {
 	HRR_SYNC_COPY
 };
 enum hrr_fail { HRR_FAIL_REISSUE, HRR_FAIL_IGNORE, HRR_FAIL_SKIP };
+enum hrr_does { /* what a call is to the program's course; see formats/hip.api */
+		HRR_DOES_NOTHING,
+		HRR_DOES_INIT,
+		HRR_DOES_CURRENT,
+		HRR_DOES_CAPTURE,
+		HRR_DOES_ENDCAPTURE,
+		HRR_DOES_ASKCAPTURE,
+		HRR_DOES_LAUNCH,
+		HRR_DOES_WAITVALUE
+};
 
 #define HRR_NO_VALUE INT_MIN
 #define HRR_MAJORS 3 /* 5, 6, 7 */
@@ -135,7 +145,7 @@ struct hrr_gives {
 struct hrr_api_row {
 	const char *name, *symbol;
 	const struct hrr_param *params;
-	uint8_t n_params, ret, cls, sync, fail;
+	uint8_t n_params, ret, cls, sync, fail, does;
 	int8_t release;	 /* parameter released; -1 none, -2 everything */
 	uint8_t takes;	 /* an address released: of what; HRR_GIVES_... */
 	int8_t records;	 /* event whose earlier place is forgotten, or -1 */
