@@ -728,7 +728,7 @@ static const struct test tests[] = {
      {0},
      NULL},
     {GFX9,
-     "s_mov_b64 exec, -1\ns_mov_b32 s22, 5\nv_readlane_b32 s24, v2, 5\ns_mov_b32 s20, 2\n"
+     "s_mov_b32 s22, 5\nv_readlane_b32 s24, v2, 5\ns_mov_b32 s20, 2\n"
      "s_set_gpr_idx_on s20, gpr_idx(SRC1)\nv_readlane_b32 s25, v2, s22\ns_set_gpr_idx_off\n"
      "s_xor_b32 s24, s24, s25\nv_mov_b32 v8, s24",
      is_const,
