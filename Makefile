@@ -85,9 +85,14 @@ $(GEN) &: formats/hip.api formats/gen.awk
 ISA_CFLAGS := $(if $(SAN),$(if $(filter gcc,$(CC)),--param asan-use-after-return=0),-O3) -fno-math-errno -ffp-contract=off -frounding-math
 $(BUILD)/obj/lib/emu/isa/%.o: FOLDER_CFLAGS := $(ISA_CFLAGS)
 # Loops for the vectorizer; no level of the machine rounds otherwise than the others.
-$(BUILD)/obj/lib/diff/typed_block.o: FOLDER_CFLAGS := -O3 -ffp-contract=off
+TYPED_CFLAGS := -O3 -ffp-contract=off
+$(BUILD)/obj/lib/diff/typed_block.o: FOLDER_CFLAGS := $(TYPED_CFLAGS)
+# In a namespace of its own, so without libc; a sanitizer's run time cannot live there.
+AUDIT_CFLAGS := -fno-builtin -fno-sanitize=all -fno-stack-protector
+# The references of this test round as MODE says: without this gcc makes rint of a sum that is right to the nearest only.
+MODES_CFLAGS := -frounding-math
 # Other flags than those of the last build: everything is compiled again.
-FLAGS := $(lastword $(CC)) $(CPPFLAGS) $(CFLAGS) $(ISA_CFLAGS)
+FLAGS := $(lastword $(CC)) $(CPPFLAGS) $(CFLAGS) $(ISA_CFLAGS) $(TYPED_CFLAGS) $(AUDIT_CFLAGS) $(MODES_CFLAGS)
 ifneq ($(file <$(BUILD)/obj/flags),$(FLAGS))
 .PHONY: $(BUILD)/obj/flags
 endif
@@ -115,8 +120,7 @@ $(BUILD)/bin/%: $(BUILD)/obj/bin/%.o $$(call obj,$$(call prog_parts,$$*)) $(call
 $(L)/libhrr-preload.so: $(call obj,$(PRELOAD_SRC) $(IN_PROGRAM_SRC)) $(BUILD)/obj/gen/preload_tramp.o
 	@mkdir -p $(@D)
 	$(call say,LD )$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ -lzstd -lz -ldl -lpthread
-# In a namespace of its own, so without libc; a sanitizer's run time cannot live there.
-$(BUILD)/obj/lib/preload/audit.o: FOLDER_CFLAGS := -fno-builtin -fno-sanitize=all -fno-stack-protector
+$(BUILD)/obj/lib/preload/audit.o: FOLDER_CFLAGS := $(AUDIT_CFLAGS)
 $(L)/libhrr-audit.so: $(call obj,lib/preload/audit.c)
 	@mkdir -p $(@D)
 	$(call say,LD )$(CC) -shared -nostdlib -Wl,-z,defs -o $@ $^
@@ -142,8 +146,7 @@ $(BUILD)/t/unit/%: $(BUILD)/obj/t/unit/%.o $(call obj,$(ISA_SRC)) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD )$(CC) $(LDFLAGS) -o $@ $^ -ljansson -lxxhash -lzstd -lz -ldl -lpthread -lm
 # These see the CPU run time through its stand-ins.
-# Its references round as MODE says: without this gcc makes rint of a sum that is right to the nearest only.
-$(BUILD)/obj/t/unit/isa_modes.o: FOLDER_CFLAGS := -frounding-math
+$(BUILD)/obj/t/unit/isa_modes.o: FOLDER_CFLAGS := $(MODES_CFLAGS)
 $(patsubst %,$(BUILD)/t/unit/%,$(filter emu_%,$(UNITS))): | $(L)/libhrr-emu.so $(STANDINS)
 units: $(UNITS:%=$(BUILD)/t/unit/%)
 -include t/apps/apps.mk t/test.mk
