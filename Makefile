@@ -46,7 +46,7 @@ UNITS := $(patsubst t/unit/%.c,%,$(wildcard t/unit/*.c))
 # Tables written by formats/gen.awk out of formats/hip.api.
 GEN := $(addprefix $(BUILD)/gen/,hip_ids.h hip_proto.h hip_table.inc hip_invoke.inc \
 	preload_shims.inc preload_tramp.S emu_stubs.inc emu_names.inc \
-	preload_names.txt emu_versions.map hrr_wire.inc)
+	preload_names.txt emu_versions.map hrr_wire.inc stream_families.h)
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 LIB := $(BUILD)/lib/libhrr.a

@@ -1,6 +1,6 @@
 # Writes man/hrr-calls.7 from formats/hip.api:
 #   awk -f formats/calls.awk formats/hip.api > man/hrr-calls.7
-/^[ \t]*(#|$)/ || $1 == "enum" || $1 == "struct" || $1 == "layout" || $1 ~ /^wide/ { next }
+/^[ \t]*(#|$)/ || $1 == "enum" || $1 == "struct" || $1 == "layout" || $1 == "family" || $1 ~ /^wide/ { next }
 
 function value(key,    s) {
 	if (!match($0, "[| ]" key "=\"[^\"]*\"")) return ""

@@ -41,6 +41,16 @@ $1 == "wide" || $1 == "wide5" {
 	next
 }
 
+$1 == "family" {
+	if ($2 in familyno || $2 !~ /^[a-z]+$/ || NF < 3) die("family: " $2)
+	familyno[$2] = ++nfamily; familyname[nfamily] = $2; familyglobs[nfamily] = ""
+	for (i = 3; i <= NF; i++) {
+		if ($i !~ /^[A-Za-z0-9_*]+$/) die("family: not a glob: " $i)
+		familyglobs[nfamily] = familyglobs[nfamily] (i > 3 ? " " : "") $i
+	}
+	next
+}
+
 $1 == "struct" {
 	structno[$2] = ++nstruct; structname[nstruct] = $2; structsize[nstruct] = $3
 	structf[nstruct] = ""
@@ -526,7 +536,25 @@ function write_wire(    o, r, e, i, n, v, tok, since, p, c, what, field, size, a
 	close(o)
 }
 
+# Families of selectors. A glob that fits no row is a slip of the pen.
+function write_families(    o, f, g, n, v, i, r, re, fits) {
+	o = out "/stream_families.h"; banner(o)
+	print "#ifndef GEN_STREAM_FAMILIES_H\n#define GEN_STREAM_FAMILIES_H\n\nenum hrr_family {" > o
+	for (f = 1; f <= nfamily; f++) printf "\tHRR_FAMILY_%s,\n", toupper(familyname[f]) > o
+	print "};\n\n/* name, globs */\n#define HRR_FAMILIES \\" > o
+	for (f = 1; f <= nfamily; f++) {
+		n = split(familyglobs[f], v, " ")
+		for (i = 1; i <= n; i++) {
+			re = v[i]; gsub(/\*/, ".*", re); fits = 0
+			for (r = 1; r <= nrow && !fits; r++) fits = name[r] ~ ("^" re "$")
+			if (!fits) { print "hip.api: family " familyname[f] ": no call is " v[i] > "/dev/stderr"; exit 1 }
+		}
+		printf "\t{\"%s\", \"%s\"}%s\n", familyname[f], familyglobs[f], f < nfamily ? ", \\" : "" > o
+	}
+	print "\n#endif" > o
+}
+
 END {
 	if (failed) exit 1
-	write_ids(); write_proto(); write_table(); write_invoke(); write_shims(); write_emu(); write_wire()
+	write_ids(); write_proto(); write_table(); write_invoke(); write_shims(); write_emu(); write_wire(); write_families()
 }

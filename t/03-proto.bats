@@ -38,3 +38,11 @@ proto() {
   awk -f "$ROOT/formats/calls.awk" "$ROOT/formats/hip.api" >calls.7
   cmp calls.7 "$ROOT/man/hrr-calls.7"
 }
+
+@test "hip.api: a family's glob that no call is of stops the build" {
+  awk -f "$ROOT/formats/gen.awk" -v out=. "$ROOT/formats/hip.api"
+  sed 's/^family set hipMemset\*/& hipMemfill*/' "$ROOT/formats/hip.api" >slip
+  run_sep awk -f "$ROOT/formats/gen.awk" -v out=. slip
+  status_is 1
+  err_is 'hip.api: family set: no call is hipMemfill*'
+}

@@ -47,6 +47,7 @@ options_of() {
 @test "what an option takes is offered: calls of the table, families, devices, types" {
 	complete_in_bash hrr-cat -e hipMemcpyA | grep -qx hipMemcpyAsync
 	complete_in_bash hrr-cat -e @la | grep -qx @launch
+	[ "$(complete_in_bash hrr-cat -e @s | tr '\n' ' ')" = '@set @stream @sync ' ]
 	complete_in_bash hrr-play -d e | grep -qx emu
 	complete_in_bash hrr-diff -t bf | grep -qx bf16
 	complete_in_bash hrr-cat --format h | grep -qx hrr8

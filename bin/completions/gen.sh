@@ -9,8 +9,10 @@ mkdir -p "$out"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 names=$(sort -u "$gen/preload_names.txt" | tr '\n' ' ')
-families=$(awk '/hrr_class_names\[/ { on = 1; next } on && /}/ { exit } on { gsub(/[",\t ]/, ""); print "@" $0 }' \
-	"$gen/hip_table.inc" | tr '\n' ' ')
+families=$({
+	awk '/hrr_class_names\[/ { on = 1; next } on && /}/ { exit } on { gsub(/[",\t ]/, ""); print "@" $0 }' "$gen/hip_table.inc"
+	awk -F'"' '/^\t{/ { print "@" $2 }' "$gen/stream_families.h"
+} | sort -u | tr '\n' ' ')
 
 # option<TAB>what it takes<TAB>what it is for; and "command<TAB>NAME" for sub-commands
 for p in "$bin"/hrr-*; do
@@ -26,7 +28,7 @@ done
 		echo "_${v}_commands='$(awk -F'\t' '$1 == "command" { printf "%s ", $2 }' "$p")'"
 	done
 	echo "_hrr_calls='$names'"
-	echo "_hrr_families='$families@launch @sync'"
+	echo "_hrr_families='$families'"
 	cat "$here/bash.in"
 } >"$out/hrr.bash"
 {
@@ -34,7 +36,7 @@ done
 	echo '# Completion for zsh. Generated.'
 	echo 'local -a calls families options commands'
 	echo "calls=($names)"
-	echo "families=($families@launch @sync)"
+	echo "families=($families)"
 	# shellcheck disable=SC2016 # of zsh
 	echo 'case $service in'
 	for p in "$tmp"/hrr-*; do

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/stream/select_private.h"
+#include "stream_families.h"
 #include "lib/stream/shape.h"
 
 const char *const *hrr_class_list;
@@ -81,7 +82,7 @@ static bool size_of_call(const struct hrr_record *rec, const struct hrr_look *l,
 			return true;
 	/* Elsewhere than in a set a count counts devices, nodes, … */
 	if ((at->met & 1u << HRR_COUNT) != 0 &&
-	    (hrr_select_families_of(rec->api, rec->api_len) & FAMILY_SET) != 0 &&
+	    (hrr_select_families_of(rec->api, rec->api_len) & 1u << HRR_FAMILY_SET) != 0 &&
 	    number_of(l, at->node[HRR_COUNT], ret_size))
 		return true;
 	return (at->met & 1u << HRR_WIDTH) != 0 && (at->met & 1u << HRR_HEIGHT) != 0 &&
@@ -108,7 +109,7 @@ static uint64_t touched_size(const struct hrr_record *rec, const struct hrr_look
 	uint64_t size;
 
 	if ((hrr_select_families_of(rec->api, rec->api_len) &
-	     (FAMILY_COPY | FAMILY_SET | FAMILY_ALLOC)) == 0)
+	     (1u << HRR_FAMILY_COPY | 1u << HRR_FAMILY_SET | 1u << HRR_FAMILY_ALLOC)) == 0)
 		return 0;
 	return size_of_call(rec, l, &size) && size < UINT64_MAX ? size : 0;
 }

@@ -1,31 +1,10 @@
 #include <string.h>
 
 #include "lib/stream/select_private.h"
+#include "stream_families.h"
 
 /* By name and not by table: a call this version does not know belongs somewhere too. */
-const struct hrr_select_family hrr_select_families[] = {
-    {"copy", "hipMemcpy* hipDrvMemcpy* hipMemPrefetchAsync*"},
-    {"set", "hipMemset*"},
-    {"launch", "hipLaunch* hipModuleLaunch* hipExtLaunch* hipExtModuleLaunch* hipHccModuleLaunch* "
-	       "hipDrvLaunchKernelEx* hipGraphLaunch*"},
-    {"alloc", "hipMalloc* hipExtMalloc* hipHostMalloc* hipHostAlloc* hipMemAlloc* hipArrayCreate* "
-	      "hipArray3DCreate* hipMipmappedArrayCreate* hipHostRegister* hipMemCreate*"},
-    {"free", "hipFree* hipHostFree* hipMemFree* hipArrayDestroy* hipMipmappedArrayDestroy* "
-	     "hipHostUnregister* hipMemRelease*"},
-    {"graph", "hipGraph* hipStreamBeginCapture* hipStreamEndCapture* hipStreamIsCapturing* "
-	      "hipStreamGetCaptureInfo* hipStreamUpdateCaptureDependencies* "
-	      "hipThreadExchangeStreamCaptureMode* hipUserObject* hipDrvGraph*"},
-    {"sync", "*Synchronize* hipStreamWaitEvent*"},
-    {"stream", "hipStream* hipExtStream*"},
-    {"event", "hipEvent*"},
-    {"module", "hipModule* hipLibrary* hipLink* __hipRegister* __hipUnregister* hipGetSymbol* "
-	       "hipFuncGet* hipFuncSet*"},
-    {"device", "hipInit* hipGetDevice* hipSetDevice* hipDevice* hipCtx* hipChooseDevice* "
-	       "hipDriverGet* hipRuntimeGet*"},
-    {"query", "*Query* hipGetLastError* hipPeekAtLastError* hipExtGetLastError* hipGetError* "
-	      "hipDrvGetError* hipPointerGet* hipMemGet* hipFuncGet*"},
-    {NULL, NULL},
-};
+const struct hrr_select_family hrr_select_families[] = {HRR_FAMILIES, {NULL, NULL}};
 
 static bool in_globs(const char *globs, const char *api, size_t len)
 {

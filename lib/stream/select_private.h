@@ -37,11 +37,9 @@ struct node {
 	uint32_t a, b; /* operands; for terms the items [a, b) */
 };
 
-/* The families a call belongs to: bit i for hrr_select_families[i]. */
+/* The families a call belongs to: bit i for hrr_select_families[i], whose index is an enum
+ * hrr_family. */
 uint32_t hrr_select_families_of(const char *api, size_t len);
-#define FAMILY_COPY (1u << 0)
-#define FAMILY_SET (1u << 1)
-#define FAMILY_ALLOC (1u << 3)
 
 /* Set by hrr_select_classes. */
 extern const char *const *hrr_class_list;

@@ -10,7 +10,7 @@ BEGIN {
 	scalar = "^(int|uint|flags|u8|u16|u32|u64|size|float|device)$"
 }
 function cname(s) { return (s in tag) ? "struct " s : s }
-/^[ \t]*(#|$)/ || $1 == "enum" || $1 == "layout" || $1 ~ /^wide/ { next }
+/^[ \t]*(#|$)/ || $1 == "enum" || $1 == "layout" || $1 == "family" || $1 ~ /^wide/ { next }
 $1 == "struct" {
 	if (!($2 in declared)) next
 	printf "\t_Static_assert(sizeof(%s) == %s, \"%s\");\n", cname($2), $3, $2
