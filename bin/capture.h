@@ -54,7 +54,6 @@ void session_reopen(struct session *s, const char *dir); /* of a killed hrr-capt
 /* Until the command and every recorded process have ended, or TERM came twice: its status. */
 int session_run(struct session *s, pid_t pid);
 /* Did the output fail because the stream's reader went away? */
-bool session_broken_pipe(const struct hrr_diag *diag);
 void session_remove(const struct session *s); /* an archive that holds nothing */
 void session_report(const struct session *s, const struct hrr_collect_summary *sum);
 void session_report_unrecorded(const struct hrr_collect_summary *sum);

@@ -150,11 +150,6 @@ void session_remove(const struct session *s)
 	}
 }
 
-bool session_broken_pipe(const struct hrr_diag *diag)
-{
-	return capture.stream && strstr(diag->what, strerror(EPIPE)) != NULL;
-}
-
 int session_run(struct session *s, pid_t pid)
 {
 	struct hrr_diag diag;
@@ -165,9 +160,11 @@ int session_run(struct session *s, pid_t pid)
 	hrr_collect_command(s->collect, pid);
 	for (;;) {
 		int rc = hrr_collect_step(s->collect, &diag);
+		struct hrr_collect_summary sum;
+		hrr_collect_summary(s->collect, &sum);
 		if (rc < 0 && !told) {
 			told = true;
-			s->reader_gone = session_broken_pipe(&diag);
+			s->reader_gone = sum.reader_gone;
 			if (!s->reader_gone)
 				tool_say_diag(&diag);
 			else if (!capture.quiet)
@@ -175,8 +172,6 @@ int session_run(struct session *s, pid_t pid)
 					 "recording stopped, the program runs on: nobody reads "
 					 "standard output");
 		}
-		struct hrr_collect_summary sum;
-		hrr_collect_summary(s->collect, &sum);
 		if (sum.limit != NULL && !told) {
 			told = true;
 			tool_say(NULL, 0, "recording stopped, the program runs on: %s", sum.limit);

@@ -24,11 +24,7 @@ int cat_unpack(const char *operand, const char *out)
 			tool_die(operand, 0, "cannot open: %s", strerror(errno));
 	}
 	if (hrr_unpack(fd, out, &p, &diag) < 0)
-		tool_die(diag.operand[0] != '\0' && strcmp(diag.operand, out) == 0 &&
-				 strncmp(diag.what, "cannot make archive", 19) == 0
-			     ? out
-			     : operand,
-			 0, "%s", diag.what);
+		tool_die(diag.operand[0] != '\0' ? diag.operand : operand, 0, "%s", diag.what);
 	return TOOL_YES;
 }
 

@@ -68,8 +68,8 @@ static int record(void)
 	int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	int rc = hrr_collect_finish(s.collect, &diag);
 
-	s.reader_gone |= rc < 0 && session_broken_pipe(&diag);
 	hrr_collect_summary(s.collect, &sum);
+	s.reader_gone |= sum.reader_gone;
 	hrr_collect_close(s.collect);
 	bool left = rmdir(s.scratch) != 0 && errno != ENOENT;
 	if (err != 0)

@@ -282,8 +282,10 @@ int hrr_collect_finish(struct hrr_collect *c, struct hrr_diag *diag)
 
 void hrr_collect_summary(const struct hrr_collect *c, struct hrr_collect_summary *ret)
 {
-	*ret = (struct hrr_collect_summary){
-	    .bytes = c->bytes, .limit = c->limit, .unrecorded = c->unrecorded};
+	*ret = (struct hrr_collect_summary){.bytes = c->bytes,
+					    .limit = c->limit,
+					    .unrecorded = c->unrecorded,
+					    .reader_gone = c->reader_gone};
 	for (uint32_t i = 0; i < c->n_p; i++) {
 		const struct process *p = c->p[i];
 		if (!p->started)

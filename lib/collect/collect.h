@@ -65,6 +65,7 @@ struct hrr_collect_summary {
 	uint32_t unrecorded; /* after finish: processes (or more) that could not be recorded */
 	uint64_t calls, outputs, regions, lost, lost_bytes, not_recorded, bytes;
 	bool cut;	   /* some process did not end in order */
+	bool reader_gone;  /* the output was a pipe, and its reader has gone */
 	const char *limit; /* why recording stopped early, or NULL */
 };
 void hrr_collect_summary(const struct hrr_collect *c, struct hrr_collect_summary *ret);

@@ -125,6 +125,7 @@ struct hrr_collect {
 	uint32_t n_p, n_started;
 	struct hrr_buf scratch; /* for building */
 	bool dead_output;	/* it could not be written */
+	bool reader_gone;	/* because nobody reads the other end of the pipe */
 	bool recover, alone;	/* alone: recording ended for want of a reader */
 	uint32_t command;	/* pid; 0: none, or it has ended */
 	uint64_t bytes;

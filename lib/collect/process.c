@@ -186,6 +186,7 @@ void process_flush(struct process *p)
 		if (rc < 0) {
 			hrr_diag_set(&diag, rc, "cannot write events: %s", strerror(-rc));
 			fail_output(p->c, &diag);
+			p->c->reader_gone = rc == -EPIPE;
 			/* No half line; in a pipe nothing can be taken back. */
 			(void)!ftruncate(p->fd, (off_t)p->written);
 			p->failed = true;

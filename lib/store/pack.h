@@ -20,7 +20,8 @@ int hrr_pack(const char *dir, int fd, const struct hrr_pack_progress *progress,
 	     struct hrr_diag *diag);
 /*
  * Unpacks fd to the folder dir, which appears whole or not at all (-EEXIST when
- * it is there). Only files with plain names at most four levels deep are
+ * it is there). diag names dir where that cannot be made, else no operand: the
+ * pack is at fault. Only files with plain names at most four levels deep are
  * taken: no links, no devices, no way out of the folder. A blob's bytes must hash to
  * its name (-EBADMSG).
  */

@@ -245,6 +245,7 @@ int hrr_unpack(int fd, const char *dir, const struct hrr_pack_progress *progress
 
 	if (rc < 0)
 		return rc;
+	hrr_diag_at(diag, NULL, 0); /* from here on it is the pack */
 	u.zstd = ZSTD_createDStream();
 	u.in = malloc(PIECE);
 	u.piece = malloc(PIECE);
