@@ -41,8 +41,8 @@ struct hrr_blocks;
 struct hrr_blocks *hrr_blocks_new(struct hrr_pages *p); /* p borrowed */
 /*
  * A block that holds [addr, addr + size): the one there is when the range fits,
- * else a larger one over the union with what overlaps, the old ones kept. fresh: a new mapping
- * in any case. Errors of hrr_pages_get, -ENOMEM.
+ * else a new one, the old ones kept. fresh: a new mapping in any case. Errors of hrr_pages_get,
+ * -ENOMEM.
  */
 int hrr_blocks_get(struct hrr_blocks *b, uint64_t addr, uint64_t size, bool fresh,
 		   struct hrr_block **ret, struct hrr_diag *diag);

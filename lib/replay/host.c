@@ -74,9 +74,9 @@ int hrr_unregister_now(struct hrr_replay *r, struct hrr_registration *g)
 
 /*
  * The address is still registered here, and the recorded program registered it
- * again with success. *ret_fresh: the old mapping cannot be used for it.
+ * again with success. Where the run time keeps it, the old mapping is set aside.
  */
-static int replace(struct hrr_replay *r, uint64_t addr, bool *ret_fresh)
+static int replace(struct hrr_replay *r, uint64_t addr)
 {
 	struct hrr_mem *m = registered_at(r, addr);
 	struct hrr_registration *g = m != NULL ? m->reg : stuck_at(r, addr);
@@ -101,16 +101,41 @@ static int replace(struct hrr_replay *r, uint64_t addr, bool *ret_fresh)
 	}
 	hrr_block_aside(r->blocks, g->block);
 	registration_stuck(r, g);
-	*ret_fresh = true;
 	return 0;
 }
 
-/* Another registration, of another address, holds some of these bytes. */
-static bool overlaps(struct hrr_replay *r, uint64_t addr, uint64_t size)
-{
-	const struct hrr_range *x = hrr_ranges_overlap(r->hostmap, addr, size);
+struct view { /* bytes of a mapping, and whether a registration holds some of them */
+	uint64_t live, size;
+	bool taken;
+};
 
-	return x != NULL && ((struct hrr_mem *)x->value)->kind == HRR_MEM_REGISTERED;
+static bool holds(const struct hrr_registration *g, const struct view *v)
+{
+	return g != NULL && g->live < v->live + v->size && v->live < g->live + g->size;
+}
+
+static int hold_one(void *self, const struct hrr_range *x)
+{
+	const struct hrr_mem *m = x->value;
+	struct view *v = self;
+
+	v->taken = v->taken || holds(m->reg, v);
+	return v->taken;
+}
+
+/* Whether the run time has some of it registered: recorded so, put off, or stuck. */
+static bool taken(struct hrr_replay *r, const struct hrr_block *b, uint64_t addr, uint64_t size)
+{
+	struct view v = {.live = HRR_P(hrr_block_at(b, addr)), .size = size};
+
+	/* What is registered there is registered at these recorded addresses. */
+	if (hrr_ranges_overlap(r->hostmap, addr, size) != NULL)
+		hrr_ranges_each(r->hostmap, hold_one, &v);
+	for (const struct hrr_registration *g = r->stuck; g != NULL && !v.taken; g = g->next)
+		v.taken = holds(g, &v);
+	for (const struct hrr_deferred *d = r->deferred; d != NULL && !v.taken; d = d->next)
+		v.taken = d->kind == HRR_DEFER_UNREGISTER && holds(d->reg, &v);
+	return v.taken;
 }
 
 static int registration_enter(struct hrr_replay *r, struct hrr_registration *g)
@@ -178,7 +203,6 @@ int hrr_block_for(struct hrr_replay *r, uint64_t addr, uint64_t size, bool fresh
 int hrr_do_register(struct hrr_replay *r, struct hrr_event *ev)
 {
 	uint64_t addr = ev->w[0], size = ev->w[1];
-	bool fresh = false;
 	struct hrr_block *block;
 	int rc;
 
@@ -189,12 +213,12 @@ int hrr_do_register(struct hrr_replay *r, struct hrr_event *ev)
 		if (rc < 0)
 			return rc;
 	}
-	rc = replace(r, addr, &fresh);
+	rc = replace(r, addr);
 	if (rc < 0)
 		return rc;
 	/* A view of its own where bytes are registered already: run times refuse overlaps. */
-	fresh = fresh || overlaps(r, addr, size);
-	rc = hrr_block_for(r, addr, size, fresh, &block);
+	block = hrr_blocks_find(r->blocks, addr, size);
+	rc = hrr_block_for(r, addr, size, block != NULL && taken(r, block, addr, size), &block);
 	if (rc < 0)
 		return rc;
 	struct hrr_registration *g = calloc(1, sizeof *g);
