@@ -207,6 +207,7 @@ int hrr_wait_stream(struct hrr_replay *r, uint64_t live);
 int hrr_wait_launch(struct hrr_replay *r, uint64_t live);
 int hrr_wait_event(struct hrr_replay *r, uint64_t live);
 int hrr_wait_all(struct hrr_replay *r);
+int hrr_wait_queued(struct hrr_replay *r); /* the same, and nothing put off is done then */
 /* Whether everything queued is done, without waiting; false while a capture is open. */
 bool hrr_idle(struct hrr_replay *r);
 /* Everything was waited for: deferred releases run, staging goes. */

@@ -180,7 +180,9 @@ static int absorb_landings(struct hrr_replay *r, uint64_t addr, uint64_t size)
 		if (l->packed)
 			continue;
 		uint64_t base = l->addr, n = l->size;
-		int rc = hrr_blocks_get(r->blocks, base, n, false, &block, &r->diag);
+		int rc = hrr_landing_arrived(r, l);
+		if (rc == 0)
+			rc = hrr_blocks_get(r->blocks, base, n, false, &block, &r->diag);
 		if (rc < 0)
 			return rc;
 		memcpy(hrr_block_at(block, base), l->data, n);

@@ -12,11 +12,13 @@ struct hrr_replay;
 
 struct hrr_landing {
 	uint64_t addr, size; /* recorded host address; size in packed bytes */
-	uint64_t seq;	     /* last call that delivered */
 	unsigned char *data; /* owned */
 	size_t cap;
-	uint64_t epoch; /* r->epoch at the last delivery */
-	bool packed;	/* a rectangle, stored packed */
+	uint64_t epoch;	 /* r->epoch at the last delivery */
+	uint64_t queued; /* seq of the last copy that did not wait; 0: none */
+	uint64_t stream; /* its key */
+	bool several;	 /* such copies were queued on several streams */
+	bool packed;	 /* a rectangle, stored packed */
 	bool compared;
 	struct hrr_writer writer;
 	struct hrr_landing *next; /* in r->old_landings */
@@ -73,8 +75,12 @@ int hrr_host_bytes(struct hrr_replay *r, struct hrr_event *ev);
 void hrr_host_changed(struct hrr_replay *r, uint64_t base, uint64_t size);
 
 /* landing.c */
-struct hrr_landing *hrr_landing_get(struct hrr_replay *r, uint64_t addr, uint64_t size,
-				    bool packed);
+int hrr_landing_get(struct hrr_replay *r, uint64_t addr, uint64_t size, bool packed,
+		    struct hrr_landing **ret);
+/* A copy that does not wait was queued into it, on a stream by its key. */
+void hrr_landing_queued(struct hrr_replay *r, struct hrr_landing *l, uint64_t seq, uint64_t key);
+/* What is queued into it arrives, since its bytes are to be moved. */
+int hrr_landing_arrived(struct hrr_replay *r, struct hrr_landing *l);
 struct hrr_landing *hrr_landing_find(struct hrr_replay *r, uint64_t addr, uint64_t size);
 void hrr_landing_retire(struct hrr_replay *r, struct hrr_landing *l);
 void hrr_landing_trim(struct hrr_replay *r);

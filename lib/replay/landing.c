@@ -28,10 +28,14 @@ void hrr_landing_retire(struct hrr_replay *r, struct hrr_landing *l)
 	r->old_landings = l;
 }
 
-static struct hrr_landing *landing_new(struct hrr_replay *r, uint64_t addr, uint64_t size)
+static int landing_new(struct hrr_replay *r, uint64_t addr, uint64_t size, struct hrr_landing **ret)
 {
-	struct hrr_landing *l = hrr_host_room(r, size) < 0 ? NULL : calloc(1, sizeof *l);
+	struct hrr_landing *l;
+	int rc = hrr_host_room(r, size);
 
+	if (rc < 0)
+		return rc;
+	l = calloc(1, sizeof *l);
 	if (l == NULL || size > SIZE_MAX / 2)
 		goto fail;
 	l->addr = addr;
@@ -42,13 +46,46 @@ static struct hrr_landing *landing_new(struct hrr_replay *r, uint64_t addr, uint
 		goto fail;
 	memset(l->data, 0, size);
 	r->landing_bytes += l->cap;
-	return l;
+	*ret = l;
+	return 0;
 fail:
 	free(l);
-	hrr_trouble(r, -ENOMEM,
-		    "out of memory for %llu bytes that reach the host: see --max-host-bytes",
-		    (unsigned long long)size);
-	return NULL;
+	hrr_fail(r, "out of memory for %llu bytes that reach the host", (unsigned long long)size);
+	return -ENOMEM;
+}
+
+static bool still_queued(struct hrr_replay *r, const struct hrr_landing *l)
+{
+	const struct hrr_held *h;
+
+	if (l->queued == 0 || r->waited >= l->queued)
+		return false;
+	h = l->several ? NULL : hrr_held_find(&r->held[HRR_H_STREAM], l->stream);
+	return h == NULL || h->when < l->queued;
+}
+
+void hrr_landing_queued(struct hrr_replay *r, struct hrr_landing *l, uint64_t seq, uint64_t key)
+{
+	l->several = still_queued(r, l) && (l->several || l->stream != key);
+	l->queued = seq;
+	l->stream = key;
+}
+
+int hrr_landing_arrived(struct hrr_replay *r, struct hrr_landing *l)
+{
+	const struct hrr_held *h = hrr_held_find(&r->held[HRR_H_STREAM], l->stream);
+	int rc = 0;
+
+	if (!still_queued(r, l))
+		return 0;
+	/* The null stream, and streams that are gone, are waited for as a whole. */
+	if (h != NULL && !l->several)
+		rc = hrr_wait_launch(r, h->live);
+	else if (!r->value_waits)
+		rc = hrr_wait_queued(r);
+	if (rc == 0)
+		l->queued = 0;
+	return rc;
 }
 
 /* Plain bytes around [*first, *end) that a new buffer has to take in. */
@@ -67,48 +104,57 @@ static void landing_widen(struct hrr_replay *r, uint64_t *first, uint64_t *end)
 	}
 }
 
-static struct hrr_landing *landing_make(struct hrr_replay *r, uint64_t addr, uint64_t size,
-					bool packed)
+static int landing_make(struct hrr_replay *r, uint64_t addr, uint64_t size, bool packed,
+			struct hrr_landing **ret)
 {
 	uint64_t first = addr, end = addr + size;
+	struct hrr_landing *wide;
 	const struct hrr_range *x;
 
 	if (!packed)
 		landing_widen(r, &first, &end);
-	struct hrr_landing *wide = landing_new(r, first, end - first);
-	if (wide == NULL)
-		return NULL;
+	int rc = landing_new(r, first, end - first, &wide);
+	if (rc < 0)
+		return rc;
 	/* What landed before in the same bytes is still there, as in the program. */
 	while ((x = hrr_ranges_overlap(r->landings, first, end - first)) != NULL) {
 		struct hrr_landing *l = x->value;
-		if (!l->packed && !packed)
+		if (!l->packed && !packed) {
+			rc = hrr_landing_arrived(r, l);
+			if (rc < 0) {
+				landing_free(r, wide);
+				return rc;
+			}
 			memcpy(wide->data + (l->addr - first), l->data, l->size);
+		}
 		hrr_landing_retire(r, l);
 	}
 	if (hrr_ranges_add(r->landings, first, end - first, wide) < 0) {
 		landing_free(r, wide);
-		hrr_trouble(r, -ENOMEM, "out of memory");
-		return NULL;
+		return hrr_trouble(r, -ENOMEM, "out of memory");
 	}
-	return wide;
+	*ret = wide;
+	return 0;
 }
 
-struct hrr_landing *hrr_landing_get(struct hrr_replay *r, uint64_t addr, uint64_t size, bool packed)
+int hrr_landing_get(struct hrr_replay *r, uint64_t addr, uint64_t size, bool packed,
+		    struct hrr_landing **ret)
 {
 	const struct hrr_range *x = hrr_ranges_find(r->landings, addr);
 	struct hrr_landing *l = x != NULL ? x->value : NULL;
+	int rc = 0;
 
 	/* Plain bytes of a bigger buffer stay part of it; a packed rectangle is its own. */
 	if (l == NULL || (packed ? !l->packed || l->addr != addr || l->size != size
 				 : l->packed || size > l->size - (addr - l->addr)))
-		l = landing_make(r, addr, size, packed);
-	if (l == NULL)
-		return NULL;
+		rc = landing_make(r, addr, size, packed, &l);
+	if (rc < 0)
+		return rc;
 	l->packed = packed;
-	l->seq = r->seq;
 	l->epoch = r->epoch;
 	l->compared = false;
-	return l;
+	*ret = l;
+	return 0;
 }
 
 struct hrr_landing *hrr_landing_find(struct hrr_replay *r, uint64_t addr, uint64_t size)

@@ -146,9 +146,9 @@ static int resolve_host_dst(struct hrr_replay *r, struct hrr_copy *c, struct hrr
 		return 0;
 	}
 	bool packed = is_rect(c, c->dpitch, c->dslice);
-	e->landing = hrr_landing_get(r, c->dst, packed ? e->total : span, packed);
-	if (e->landing == NULL)
-		return -ENOMEM;
+	rc = hrr_landing_get(r, c->dst, packed ? e->total : span, packed, &e->landing);
+	if (rc < 0)
+		return rc;
 	if (packed)
 		set_packed(c, &e->dpitch, &e->dslice);
 	e->dst = HRR_P(e->landing->data) + (c->dst - e->landing->addr);
@@ -284,8 +284,11 @@ int hrr_copy_done(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_c
 	}
 	if (rc < 0)
 		return rc;
-	if (e->landing != NULL)
+	if (e->landing != NULL) {
 		e->landing->writer = *w;
+		if (c->async)
+			hrr_landing_queued(r, e->landing, ev->seq, c->key);
+	}
 	if (e->dmem != NULL) {
 		written_by(&e->dmem->writer, w);
 		if (c->async && graph == NULL) /* captured, nothing is queued yet */

@@ -132,9 +132,14 @@ static int each_stream(struct hrr_replay *r, int (*fn)(struct hrr_replay *r, uin
 	return rc;
 }
 
+int hrr_wait_queued(struct hrr_replay *r)
+{
+	return each_stream(r, hrr_wait_stream);
+}
+
 int hrr_wait_all(struct hrr_replay *r)
 {
-	int rc = each_stream(r, hrr_wait_stream);
+	int rc = hrr_wait_queued(r);
 
 	if (rc < 0)
 		return rc;

@@ -91,8 +91,51 @@ static void again_in_a_capture(void)
 	is(live_registrations(), 0, "  none is left at the end");
 }
 
+/* Bytes under way to pageable memory arrive before it becomes part of something larger. */
+static void landing_moves(bool registered)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	begin(&g);
+	fake.late = true;
+	set(&g, D, 5, 1024);
+	fetch(&g, A, D, 64);
+	if (registered)
+		reg(&g, A, 4096);
+	else
+		fetch(&g, A + 32, D, 64);
+	sync_all(&g);
+	rig_output(&g, A, 5, 64, 0);
+	rig_end(&g);
+	is(g.v.outcome[HRR_EXACT], 1, "a copy was queued before its destination was %s: %s",
+	   registered ? "registered" : "part of another's", g.text);
+	is(fake.errors, 0, "  nothing went astray");
+}
+
+/* What reaches the host is bounded: a call beyond it is refused, the others go on. */
+static void landing_budget(void)
+{
+	struct rig g = {.opt.keep_going = true, .opt.max_host_bytes = 4096};
+
+	begin(&g);
+	fetch(&g, A, D, 4097);
+	is(g.rc, 0, "a copy to the host one byte over the budget is a refused call");
+	ok(strstr(g.text, "4097") != NULL && strstr(g.text, "4096") != NULL,
+	   "  with the numbers: %s", g.text);
+	fetch(&g, A, D, 4096);
+	sync_all(&g);
+	rig_output(&g, A, 0, 4096, 0);
+	rig_end(&g);
+	is(g.v.outcome[HRR_REFUSED], 1, "  that one");
+	is(g.v.outcome[HRR_EXACT], 1, "  what just fits is played");
+	is(hrr_verdict_exit(&g.v, false), 1, "  exit code 1");
+}
+
 int main(void)
 {
+	landing_moves(true);
+	landing_moves(false);
+	landing_budget();
 	beside_what_is_stuck();
 	again_in_a_capture();
 	return done_testing();
