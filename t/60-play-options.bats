@@ -220,3 +220,17 @@ terminated() {
 	play long
 	err_lacks "records"
 }
+
+@test "hrr-play: registrations take no more than the machine has" {
+	need_emu
+	local size
+	for size in 70368744177664 70368744177664000; do
+		printf '%s\n' '{"hrr":1,"pid":1}' \
+			'{"seq":1,"t":1,"dur":1,"tid":1,"api":"hipHostRegister","args":{"hostPtr":"0x7f0000000000","sizeBytes":'$size',"flags":0}}' \
+			'{"end":"exit","t":2,"calls":1,"outputs":0,"regions":0,"lost":0,"notRecorded":{}}' >big
+		# Not the machine, should it be wrong: no file may grow beyond 1 GiB.
+		run_sep bash -c 'ulimit -f 1048576 && hrr-play -d emu big'
+		status_is 1
+		err_has "big:2: hipHostRegister: host memory: $size more bytes at 0x7f0000000000, 0 in use: the machine has "
+	done
+}

@@ -2,9 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#define VET_STEP ((uint64_t)64 << 20)	/* bytes between looks at what is free */
+#define KEEP_FREE ((uint64_t)256 << 20) /* left to everybody else */
 
 struct hrr_pages *hrr_pages_new(uint64_t limit)
 {
@@ -59,17 +63,50 @@ int hrr_page_range(uint64_t addr, uint64_t size, uint64_t *ret_first, uint64_t *
 	return 0;
 }
 
-/* Storage for one run of pages that has none. */
-static int pages_grow(struct hrr_pages *p, uint64_t first, uint64_t size, struct hrr_diag *diag)
+/* Bytes the machine could give without taking them from somebody; UINT64_MAX: it does not say. */
+static uint64_t machine_free(void)
 {
-	int e = 0;
+	FILE *f = fopen("/proc/meminfo", "re");
+	unsigned long long k = UINT64_MAX >> 10;
+	char line[128];
 
+	while (f != NULL && fgets(line, sizeof line, f) != NULL)
+		if (sscanf(line, "MemAvailable: %llu kB", &k) == 1)
+			break;
+	if (f != NULL)
+		fclose(f);
+	return (uint64_t)k << 10;
+}
+
+/* Whether size more bytes are within the budget, or without one within what the machine has. */
+static int pages_room(struct hrr_pages *p, uint64_t first, uint64_t size, struct hrr_diag *diag)
+{
 	if (p->limit != 0 && (size > p->limit || p->charged > p->limit - size))
 		return hrr_diag_set(diag, -EDQUOT,
 				    "host memory: %llu more bytes at 0x%llx, %llu in use: over "
 				    "--max-host-bytes %llu",
 				    (unsigned long long)size, (unsigned long long)first,
 				    (unsigned long long)p->charged, (unsigned long long)p->limit);
+	if (p->limit != 0 || (p->charged <= p->vetted && size <= p->vetted - p->charged))
+		return 0;
+	uint64_t room = machine_free();
+	if (room < KEEP_FREE || size > room - KEEP_FREE)
+		return hrr_diag_set(diag, -EDQUOT,
+				    "host memory: %llu more bytes at 0x%llx, %llu in use: the "
+				    "machine has %llu left",
+				    (unsigned long long)size, (unsigned long long)first,
+				    (unsigned long long)p->charged, (unsigned long long)room);
+	p->vetted = p->charged + size + VET_STEP;
+	return 0;
+}
+
+/* Storage for one run of pages that has none. */
+static int pages_grow(struct hrr_pages *p, uint64_t first, uint64_t size, struct hrr_diag *diag)
+{
+	int e = 0, rc = pages_room(p, first, size, diag);
+
+	if (rc < 0)
+		return rc;
 	if (size > (uint64_t)INT64_MAX - p->length)
 		return hrr_diag_set(diag, -ENOMEM, "host memory: %llu bytes at 0x%llx: too much",
 				    (unsigned long long)size, (unsigned long long)first);

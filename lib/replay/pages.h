@@ -10,6 +10,7 @@ struct hrr_pages {
 	int fd;			    /* the memory file */
 	uint64_t length;	    /* of the file */
 	uint64_t limit, charged;    /* bytes */
+	uint64_t vetted;	    /* no limit: charge up to which the machine had room */
 	unsigned fail;		    /* tests: growths until one fails */
 	struct hrr_ranges *extents; /* recorded pages -> offset in the file; disjoint */
 };
