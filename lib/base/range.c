@@ -259,6 +259,30 @@ const struct hrr_range *hrr_ranges_find(const struct hrr_ranges *r, uint64_t add
 	return range_of(r, find(nodes(r), r->root, addr, 0));
 }
 
+static ref ends_last(const struct node *n, ref i, uint64_t addr, ref best,
+		     bool (*is_it)(void *, const struct hrr_range *), void *self)
+{
+	while (i != 0 && n[i].max_last >= addr && (best == 0 || n[i].max_last > n[best].last)) {
+		if (addr < n[i].range.base) {
+			i = n[i].left;
+			continue;
+		}
+		if (addr <= n[i].last && (best == 0 || n[i].last > n[best].last) &&
+		    is_it(self, &n[i].range))
+			best = i;
+		best = ends_last(n, n[i].left, addr, best, is_it, self);
+		i = n[i].right;
+	}
+	return best;
+}
+
+const struct hrr_range *hrr_ranges_longest_if(const struct hrr_ranges *r, uint64_t addr,
+					      bool (*is_it)(void *self, const struct hrr_range *x),
+					      void *self)
+{
+	return range_of(r, ends_last(nodes(r), r->root, addr, 0, is_it, self));
+}
+
 const struct hrr_range *hrr_ranges_at(const struct hrr_ranges *r, uint64_t base)
 {
 	return range_of(r, at_if(nodes(r), r->root, base, carries, &(struct carries){NULL}));

@@ -27,6 +27,10 @@ int hrr_ranges_add(struct hrr_ranges *r, uint64_t base, uint64_t size, void *val
 int hrr_ranges_del(struct hrr_ranges *r, uint64_t base, const void *value);
 /* Tightest range that holds addr, or NULL. Valid until the next add or del. */
 const struct hrr_range *hrr_ranges_find(const struct hrr_ranges *r, uint64_t addr);
+/* Of the ranges that hold addr, and for which is_it says true, the one that ends last, or NULL. */
+const struct hrr_range *hrr_ranges_longest_if(const struct hrr_ranges *r, uint64_t addr,
+					      bool (*is_it)(void *self, const struct hrr_range *x),
+					      void *self);
 /* Newest range that starts exactly at base, or NULL. */
 const struct hrr_range *hrr_ranges_at(const struct hrr_ranges *r, uint64_t base);
 /* Newest range at base for which is_it says true, or NULL. */

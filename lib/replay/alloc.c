@@ -256,7 +256,7 @@ int hrr_do_host_pointer(struct hrr_replay *r, struct hrr_event *ev)
 	const struct hrr_range *x = hrr_ranges_at(r->map, dev - off);
 	if (x != NULL && ((struct hrr_mem *)x->value)->kind == HRR_MEM_ALIAS) {
 		struct hrr_mem *old = x->value;
-		if (old->live == w.mem->live && old->size == w.mem->size)
+		if (old->of == w.mem)
 			return 0;
 		hrr_mem_drop(r, old, r->seq);
 	}
@@ -265,9 +265,13 @@ int hrr_do_host_pointer(struct hrr_replay *r, struct hrr_event *ev)
 		return -ENOMEM;
 	m->live = w.mem->live;
 	rc = hrr_mem_enter(r, m);
-	if (rc < 0)
+	if (rc < 0) {
 		free(m);
-	return rc;
+		return rc;
+	}
+	m->of = w.mem;
+	w.mem->n_aliases++;
+	return 0;
 }
 
 int hrr_do_peer(struct hrr_replay *r, struct hrr_event *ev)

@@ -271,9 +271,9 @@ int hrr_output(struct hrr_replay *r, const struct hrr_record *rec)
 		w = r->graph_writer;
 	o.writer = w.seq;
 	o.writer_kernel = w.fn != NULL ? w.fn->name : NULL;
-	const struct hrr_range *x = hrr_ranges_find(r->hostmap, out.addr);
-	if (x != NULL && out.span == out.size)
-		hrr_host_told(x->value, out.addr, out.size, &rec->json, blob_node);
+	if (out.span == out.size)
+		hrr_host_told(hrr_mem_at(r->hostmap, out.addr), out.addr, out.size, &rec->json,
+			      blob_node);
 	rc = hrr_blob_of(r, &rec->json, blob_node, "output", &blob);
 	if (rc < 0)
 		return rc;

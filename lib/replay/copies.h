@@ -25,6 +25,7 @@ struct hrr_copy {	   /* any copy, normalised; all in bytes */
 struct hrr_copy_ends {		  /* live operands */
 	uint64_t dst, src, total; /* total: packed bytes */
 	uint64_t dspan;		  /* from the destination's first byte to its last */
+	uint64_t daddr;		  /* its recorded address in dmem */
 	uint64_t dpitch, dslice, spitch, sslice;
 	struct hrr_mem *dmem, *smem;
 	struct hrr_landing *landing;

@@ -304,14 +304,13 @@ void hrr_host_end(struct hrr_replay *r, bool idle)
 int hrr_host_place(struct hrr_replay *r, const struct hrr_operand *op, uint64_t *ret_live,
 		   struct hrr_mem **ret_mem)
 {
-	const struct hrr_range *x = hrr_ranges_find(r->hostmap, op->addr);
+	const struct hrr_mem *m = hrr_mem_at(r->hostmap, op->addr);
 	struct hrr_where w;
 	struct hrr_block *block;
 
 	*ret_live = 0;
 	*ret_mem = NULL;
-	if (x != NULL) {
-		const struct hrr_mem *m = x->value;
+	if (m != NULL) {
 		bool fits = op->need <= m->size - (op->addr - m->base);
 		if (fits || m->kind != HRR_MEM_REGISTERED) {
 			int rc = hrr_translate(r, op, HRR_END_HOST, &w);

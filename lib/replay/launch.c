@@ -139,11 +139,8 @@ static int arg_pointer(struct hrr_replay *r, const struct arg *a, unsigned index
 	memcpy(&addr, bytes + at, 8);
 	if (addr == 0)
 		return 0;
-	const struct hrr_range *x = hrr_ranges_find(r->map, addr);
-	if (x != NULL && r->blocked.n == 0) { /* the usual way, without text */
-		w.mem = x->value;
-		w.live = w.mem->live + (addr - w.mem->base);
-	} else {
+	/* The usual way, without text. */
+	if (r->blocked.n != 0 || !hrr_where_is(r, addr, &w)) {
 		if (at == 0 && a->size == 8)
 			snprintf(what, sizeof what, "argument %u (offset %llu)", index,
 				 LLU(a->offset));

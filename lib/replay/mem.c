@@ -54,8 +54,29 @@ int hrr_mem_enter(struct hrr_replay *r, struct hrr_mem *m)
 			(unsigned long long)m->size);
 }
 
+struct alias {
+	const struct hrr_mem *of;
+	struct hrr_mem *found;
+};
+
+static int find_alias(void *self, const struct hrr_range *x)
+{
+	struct alias *a = self;
+	struct hrr_mem *m = x->value;
+
+	a->found = m->of == a->of ? m : NULL;
+	return a->found != NULL;
+}
+
 void hrr_mem_drop(struct hrr_replay *r, struct hrr_mem *m, uint64_t seq)
 {
+	struct alias a = {.of = m};
+
+	if (m->of != NULL)
+		m->of->n_aliases--;
+	m->of = NULL;
+	while (m->n_aliases != 0 && hrr_ranges_each(r->map, find_alias, &a) != 0)
+		hrr_mem_drop(r, a.found, seq);
 	hrr_memcheck_mem_gone(r, m);
 	hrr_ranges_del(r->map, m->base, m);
 	if (m->host != 0)

@@ -74,7 +74,9 @@ struct hrr_mem {
 	bool described;			/* to the CPU run time */
 	bool host_counted;		/* in host_bytes */
 	struct hrr_registration *reg;	/* registered: which */
-	uint64_t owner;			/* alias: recorded module it belongs to, or host address */
+	uint64_t owner;			/* alias of a variable: recorded module it belongs to */
+	struct hrr_mem *of;		/* alias of host memory: that */
+	uint32_t n_aliases;		/* whose of this is */
 	struct hrr_live_region *region; /* segment: whose storage this is, while it lives */
 	struct hrr_mem *next;		/* in r->dead */
 };
@@ -90,6 +92,7 @@ enum hrr_end { HRR_END_DEVICE, HRR_END_HOST };
 
 struct hrr_where {
 	uint64_t live;	     /* the operand in this process: a device or a host address, as asked */
+	uint64_t addr;	     /* recorded address in mem: of an alias, where it is in host memory */
 	struct hrr_mem *mem; /* NULL for null pointers */
 };
 
@@ -134,6 +137,13 @@ struct hrr_operand {
 };
 int hrr_translate(struct hrr_replay *r, const struct hrr_operand *op, enum hrr_end end,
 		  struct hrr_where *ret);
+/*
+ * What holds a recorded address in one of the maps: the tightest range; of registrations, which
+ * show one memory, the one that goes on longest. NULL.
+ */
+struct hrr_mem *hrr_mem_at(const struct hrr_ranges *in, uint64_t addr);
+/* Its look-up alone: what a recorded device address is in, where there is something. */
+bool hrr_where_is(const struct hrr_replay *r, uint64_t addr, struct hrr_where *ret);
 /* Text about an unmapped address: who owned it, what is nearest. Appends to b. */
 void hrr_explain(struct hrr_replay *r, uint64_t addr, struct hrr_buf *b);
 bool hrr_is_device(struct hrr_replay *r, uint64_t addr); /* for streams without dir */

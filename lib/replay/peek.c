@@ -27,7 +27,8 @@ int hrr_replay_peek(struct hrr_replay *r, uint64_t addr, uint64_t size, void *da
 					      (unsigned long long)addr, (unsigned long long)size,
 					      hrr_error_text(e, buf));
 		} else if (rc == 0) {
-			memcpy(data, (void *)(uintptr_t)(w.mem->host + (addr - w.mem->base)), size);
+			memcpy(data, (void *)(uintptr_t)(w.mem->host + (w.addr - w.mem->base)),
+			       size);
 		}
 	} else if (rc == 0) {
 		rc = hrr_host_place(r, &op, &live, &w.mem);

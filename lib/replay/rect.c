@@ -156,24 +156,19 @@ static int resolve_host_dst(struct hrr_replay *r, struct hrr_copy *c, struct hrr
 }
 
 static int resolve_dev(struct hrr_replay *r, const char *what, uint64_t addr, uint64_t span,
-		       const struct hrr_blob *blob, uint64_t *ret_live, struct hrr_mem **ret_mem)
+		       const struct hrr_blob *blob, struct hrr_where *ret)
 {
 	struct hrr_operand op = {what, addr, span, blob->data != NULL ? (int64_t)blob->len : -1};
-	struct hrr_where w = {0};
 
 	if (addr == 0)
 		return hrr_fail(r, "%s is a null pointer", what);
-	int rc = hrr_translate(r, &op, HRR_END_DEVICE, &w);
-	if (rc < 0)
-		return rc;
-	*ret_live = w.live;
-	*ret_mem = w.mem;
-	return 0;
+	return hrr_translate(r, &op, HRR_END_DEVICE, ret);
 }
 
 static int resolve_ends(struct hrr_replay *r, struct hrr_copy *c, struct hrr_graph *graph,
 			struct hrr_copy_ends *e)
 {
+	struct hrr_where d = {0}, s = {0};
 	uint64_t dspan, sspan;
 	int rc =
 	    hrr_span(r, "destination", c->width, c->height, c->depth, c->dpitch, c->dslice, &dspan);
@@ -193,15 +188,23 @@ static int resolve_ends(struct hrr_replay *r, struct hrr_copy *c, struct hrr_gra
 	if (e->blob.data != NULL && e->blob.len != e->total)
 		return hrr_fail(r, "moves %llu bytes, but the blob of its source has %zu",
 				LLU(e->total), e->blob.len);
-	rc = c->dst_array != 0 ? 0
-	     : c->dev_dst
-		 ? resolve_dev(r, "destination", c->dst, dspan, &e->blob, &e->dst, &e->dmem)
-		 : resolve_host_dst(r, c, graph, e, dspan);
-	if (rc < 0)
+	if (c->dst_array == 0 && !c->dev_dst) {
+		rc = resolve_host_dst(r, c, graph, e, dspan);
+		e->daddr = c->dst;
+	} else if (c->dst_array == 0) {
+		rc = resolve_dev(r, "destination", c->dst, dspan, &e->blob, &d);
+		e->dst = d.live;
+		e->dmem = d.mem;
+		e->daddr = d.addr;
+	}
+	if (rc < 0 || c->src_array != 0)
 		return rc;
-	return c->src_array != 0 ? 0
-	       : c->dev_src ? resolve_dev(r, "source", c->src, sspan, &e->blob, &e->src, &e->smem)
-			    : resolve_host_src(r, c, graph, e, sspan);
+	if (!c->dev_src)
+		return resolve_host_src(r, c, graph, e, sspan);
+	rc = resolve_dev(r, "source", c->src, sspan, &e->blob, &s);
+	e->src = s.live;
+	e->smem = s.mem;
+	return rc;
 }
 
 int hrr_copy_resolve(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy *c,
@@ -292,7 +295,7 @@ int hrr_copy_done(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_c
 	if (e->dmem != NULL) {
 		written_by(&e->dmem->writer, w);
 		if (c->async && graph == NULL) /* captured, nothing is queued yet */
-			hrr_note_pending(r, e->dmem, c->dst, e->dspan, ev->seq, c->key,
+			hrr_note_pending(r, e->dmem, e->daddr, e->dspan, ev->seq, c->key,
 					 e->dspan == e->total);
 	}
 	if (graph != NULL) {

@@ -110,6 +110,6 @@ int hrr_do_set(struct hrr_replay *r, struct hrr_event *ev)
 		return rc;
 	if (g != NULL)
 		return hrr_graph_use(r, g, w.mem);
-	hrr_note_pending(r, w.mem, s.dst, need, ev->seq, key, s.height == 1 && s.depth == 1);
+	hrr_note_pending(r, w.mem, w.addr, need, ev->seq, key, s.height == 1 && s.depth == 1);
 	return 0;
 }

@@ -78,18 +78,58 @@ static int not_mapped(struct hrr_replay *r, const struct hrr_operand *op, enum h
 	return rc;
 }
 
-static int past_end(struct hrr_replay *r, const struct hrr_operand *op, const struct hrr_mem *m)
+static int past_end(struct hrr_replay *r, const struct hrr_operand *op, const struct hrr_where *w)
 {
+	const struct hrr_mem *m = w->mem;
 	struct hrr_buf b = {0};
 
 	operand_text(op, &b);
 	hrr_buf_addf(&b, " runs past the end of %s 0x%llx + %llu: %llu bytes are left there",
 		     hrr_mem_kind_name(m->kind), LLU(m->base), LLU(m->size),
-		     LLU(m->size - (op->addr - m->base)));
+		     LLU(m->size - (w->addr - m->base)));
 	const char *s = hrr_buf_str(&b);
 	int rc = hrr_diag_set(&r->diag, -ERANGE, "%s", s != NULL ? s : "past the end");
 	hrr_buf_release(&b);
 	return rc;
+}
+
+static bool is_registered(void *self, const struct hrr_range *x)
+{
+	(void)self;
+	return ((const struct hrr_mem *)x->value)->kind == HRR_MEM_REGISTERED;
+}
+
+struct hrr_mem *hrr_mem_at(const struct hrr_ranges *in, uint64_t addr)
+{
+	const struct hrr_range *x = hrr_ranges_find(in, addr);
+
+	if (x != NULL && is_registered(NULL, x))
+		x = hrr_ranges_longest_if(in, addr, is_registered, NULL);
+	return x != NULL ? x->value : NULL;
+}
+
+bool hrr_where_is(const struct hrr_replay *r, uint64_t addr, struct hrr_where *ret)
+{
+	struct hrr_mem *m = hrr_mem_at(r->map, addr);
+
+	if (m == NULL)
+		return false;
+	uint64_t off = addr - m->base;
+	/* Another number of host memory: whoever uses it uses that. */
+	ret->mem = m->of != NULL ? m->of : m;
+	ret->live = ret->mem->live + off;
+	ret->addr = ret->mem->base + off;
+	return true;
+}
+
+static bool where_on_host(const struct hrr_replay *r, uint64_t addr, struct hrr_where *ret)
+{
+	ret->mem = hrr_mem_at(r->hostmap, addr);
+	if (ret->mem == NULL)
+		return false;
+	ret->live = ret->mem->host + (addr - ret->mem->base);
+	ret->addr = addr;
+	return true;
 }
 
 int hrr_translate(struct hrr_replay *r, const struct hrr_operand *op, enum hrr_end end,
@@ -99,28 +139,20 @@ int hrr_translate(struct hrr_replay *r, const struct hrr_operand *op, enum hrr_e
 		*ret = (struct hrr_where){0};
 		return 0;
 	}
-	const struct hrr_ranges *in = end == HRR_END_DEVICE ? r->map : r->hostmap;
-	const struct hrr_range *x = hrr_ranges_find(in, op->addr);
-	if (x == NULL && end == HRR_END_DEVICE) {
+	bool there = end == HRR_END_DEVICE ? hrr_where_is(r, op->addr, ret)
+					   : where_on_host(r, op->addr, ret);
+	if (!there && end == HRR_END_DEVICE) {
 		int rc = hrr_segment_back(r, op->addr);
 		if (rc < 0)
 			return rc;
-		if (rc > 0)
-			x = hrr_ranges_find(in, op->addr);
+		there = rc > 0 && hrr_where_is(r, op->addr, ret);
 	}
-	if (x == NULL)
+	if (!there)
 		return not_mapped(r, op, end);
-	struct hrr_mem *m = x->value;
-	uint64_t off = op->addr - m->base;
-	if (op->need > m->size - off)
-		return past_end(r, op, m);
-	if (r->blocked.n != 0 && end == HRR_END_DEVICE) {
-		int rc = hrr_block_check(r, op->what, op->addr, op->need, m);
-		if (rc < 0)
-			return rc;
-	}
-	ret->mem = m;
-	ret->live = (end == HRR_END_HOST ? m->host : m->live) + off;
+	if (op->need > ret->mem->size - (ret->addr - ret->mem->base))
+		return past_end(r, op, ret);
+	if (r->blocked.n != 0 && end == HRR_END_DEVICE)
+		return hrr_block_check(r, op->what, op->addr, op->need, ret->mem);
 	return 0;
 }
 

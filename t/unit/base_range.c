@@ -30,9 +30,16 @@ static bool same(const struct hrr_range *r, const struct plain *p)
 	return r->base == p->base && r->size == p->size && r->value == p->value;
 }
 
+static bool is_odd(void *self, const struct hrr_range *x)
+{
+	(void)self;
+	return (x->base & 1) != 0;
+}
+
 static bool check(const struct hrr_ranges *r, uint64_t addr, uint64_t size)
 {
 	const struct plain *find = NULL, *at = NULL, *before = NULL, *after = NULL, *over = NULL;
+	const struct plain *longest = NULL;
 	bool good = true;
 
 	for (size_t i = 0; i < n_list; i++) {
@@ -41,6 +48,9 @@ static bool check(const struct hrr_ranges *r, uint64_t addr, uint64_t size)
 		    (find == NULL || p->size < find->size ||
 		     (p->size == find->size && p->serial > find->serial)))
 			find = p;
+		if (p->base <= addr && addr <= p->last && (p->base & 1) != 0 &&
+		    (longest == NULL || p->last > longest->last))
+			longest = p;
 		if (p->base == addr && (at == NULL || p->serial > at->serial))
 			at = p;
 		if (p->last < addr && (before == NULL || p->last > before->last))
@@ -57,6 +67,10 @@ static bool check(const struct hrr_ranges *r, uint64_t addr, uint64_t size)
 	const struct hrr_range *x = hrr_ranges_before(r, addr);
 	good = good &&
 	       (before == NULL ? x == NULL : x != NULL && x->base + (x->size - 1) == before->last);
+	x = hrr_ranges_longest_if(r, addr, is_odd, NULL);
+	good = good && (longest == NULL ? x == NULL
+					: x != NULL && is_odd(NULL, x) && x->base <= addr &&
+					      x->base + (x->size - 1) == longest->last);
 	x = hrr_ranges_after(r, addr);
 	good = good && (after == NULL ? x == NULL : x != NULL && x->base == after->base);
 	x = hrr_ranges_overlap(r, addr, size);

@@ -3,6 +3,7 @@
 
 #define A 0x7f0000001040u /* recorded host addresses, not aligned to pages */
 #define D 0x600000000000u /* recorded device memory */
+#define D2 0x620000000000u
 #define LLU(x) ((unsigned long long)(x))
 
 static void begin(struct rig *g)
@@ -131,8 +132,76 @@ static void landing_budget(void)
 	is(hrr_verdict_exit(&g.v, false), 1, "  exit code 1");
 }
 
+/* hipHostGetDevicePointer told another number: it stands for the host memory, as long as that is.
+ */
+static void alias(bool registered)
+{
+	struct rig g = {.opt.keep_going = true};
+	const char *what = registered ? "registered" : "pinned";
+
+	begin(&g);
+	if (registered)
+		reg(&g, A, 4096);
+	else
+		rig_call(&g, "hipHostMalloc", "\"ptr\":\"0x%llx\",\"size\":4096,\"flags\":0}}",
+			 LLU(A));
+	rig_call(&g, "hipHostGetDevicePointer",
+		 "\"devPtr\":\"0x%llx\",\"hstPtr\":\"0x%llx\",\"flags\":0}}", LLU(D2), LLU(A));
+	set(&g, D2 + 4, 5, 64);
+	/* What the host held there when it was recorded: that work had not come so far. */
+	rig_call(
+	    &g, "hipMemcpyAsync",
+	    "\"dst\":\"0x%llx\",\"src\":\"0x%llx\",\"sizeBytes\":64,\"kind\":"
+	    "\"hipMemcpyHostToDevice\",\"stream\":\"0x51\"},\"dir\":\"h2d\",\"blobs\":{\"src\":"
+	    "\"%s\"}}",
+	    LLU(D), LLU(A + 4), rig_bytes(&g, 9, 64));
+	fetch(&g, A + 1024, D, 64);
+	set(&g, D2 + 4096, 5, 1);
+	ok(strstr(g.text, "not mapped") != NULL, "%s memory by another number: it has an end: %s",
+	   what, g.text);
+	sync_all(&g);
+	rig_output(&g, A + 1024, 5, 64, 0);
+	is(hrr_replay_verdict(g.r)->outcome[HRR_EXACT], 1,
+	   "  work queued by that number is minded: %s", g.text);
+	if (registered)
+		unreg(&g, A);
+	else
+		rig_call(&g, "hipHostFree", "\"ptr\":\"0x%llx\"}}", LLU(A));
+	set(&g, D2 + 4, 5, 64);
+	ok(strstr(g.text, "not mapped") != NULL, "  the number goes with the memory: %s", g.text);
+	rig_call(&g, "hipMalloc", "\"ptr\":\"0x%llx\",\"size\":4096}}", LLU(D2));
+	rig_end(&g);
+	is(g.v.outcome[HRR_WARNED], 0, "  and may be something else then: %s", g.text);
+	is(fake.errors, 0, "  nothing went astray");
+}
+
+/* A registration within another ends sooner, the memory does not: all of it can be reached. */
+static void nested(void)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	begin(&g);
+	fake.refuse_overlap = true;
+	reg(&g, A, 8192);
+	reg(&g, A + 4096, 1024);
+	set(&g, A + 4096 + 16, 5, 4080);
+	is(g.rc, 0, "a set over the end of a registration within another: %s", g.text);
+	fetch(&g, A + 4096 + 32, A + 4096 + 16, 4064);
+	sync_all(&g);
+	rig_output(&g, A + 4096 + 32, 5, 4064, 0);
+	set(&g, A + 4096 + 16, 5, 4081);
+	ok(strstr(g.text, "4081") != NULL && strstr(g.text, "4080") != NULL,
+	   "  the outer one has an end: %s", g.text);
+	rig_end(&g);
+	is(g.v.outcome[HRR_EXACT], 1, "  and is read and written there");
+	is(g.v.outcome[HRR_FAILED], 1, "  one byte more fails");
+}
+
 int main(void)
 {
+	nested();
+	alias(false);
+	alias(true);
 	landing_moves(true);
 	landing_moves(false);
 	landing_budget();
