@@ -231,7 +231,7 @@ le() {
 	status_is 1
 	out_is "--- a
 +++ b
-@@ -6 +6 @@ thread 1, output
+@@ -6 +6 @@ thread 1, output of hipMemcpy
 -output addr=host size=16 blob=$(grep -o 'xxh128:[0-9a-f]*' a | tail -1)
 +output addr=host size=16 blob=$other
   blob: 1 of 16 bytes differ in 1 range
@@ -241,7 +241,7 @@ le() {
 	out_is '5 105 170'
 	run_sep hrr-diff -j a b
 	status_is 1
-	jq -e -s '.[0] | .diff=="output" and .a.seq==6 and .b.seq==6 and .members[0].path=="blob" and .members[0].differing==1 and .members[0].ranges==[{"at":4,"size":1,"a":"45","b":"78"}]' .out
+	jq -e -s '.[0] | .diff=="output" and .api=="hipMemcpy" and .a.seq==6 and .b.seq==6 and .members[0].path=="blob" and .members[0].differing==1 and .members[0].ranges==[{"at":4,"size":1,"a":"45","b":"78"}]' .out
 	jq -e -s '.[-1].diff=="end" and .[-1].differ==1' .out
 }
 
@@ -536,7 +536,7 @@ streams_of() {
 	status_is 2
 	err_has "$other"
 	# The ids say that they differ all the same.
-	out_has '@@ -6 +6 @@ thread 1, output'
+	out_has '@@ -6 +6 @@ thread 1, output of hipMemcpy'
 }
 
 @test "hrr-diff: a bad line is trouble with its number, a cut one is said" {
@@ -711,7 +711,7 @@ streams_of() {
 	done
 	run_sep hrr-diff saxpy.1 saxpy.3
 	out_has 'f32 2 | 3'
-	out_has ', output'
+	out_has ', output of hipMemcpy'
 }
 
 @test "hrr-diff: archives of upstream's recorder, of two versions" {

@@ -407,6 +407,15 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 	run_sep hrr-diff -1 one two
 	status_is 1
 	out_has "$name"
+	# The same launches, other bytes written: the output says whose they are.
+	sed "/^{\"output\":$seq,/s/xxh128:..../xxh128:0000/" one >two
+	rm -r one.blobs
+	run_sep hrr-diff -1 one two
+	status_is 1
+	out_has ", output of hipLaunchKernel $name"
+	run_sep hrr-diff -j -1 one two
+	status_is 1
+	jq -e -s --arg name "$name" '.[0] | .diff=="output" and .api=="hipLaunchKernel" and .kernel==$name' .out
 }
 
 @test "hrr-play --timing prints kernel times" {

@@ -102,7 +102,7 @@ static int out_of_order(struct hrr_diff *d, const struct hrr_diff_call *a,
 void hrr_diff_commit_both(struct hrr_diff *d, struct hrr_lane *la, struct hrr_diff_call *a,
 			  struct hrr_diff_call *b)
 {
-	uint64_t pair = hrr_pair_new(d, la->thread);
+	uint64_t pair = hrr_pair_new(d, la->thread, a);
 	int rc = hrr_diff_compare(d, a, b);
 
 	if (rc == 0 && a->queued && b->queued && a->rank != b->rank)

@@ -62,6 +62,7 @@ void hrr_diff_free(struct hrr_diff *d)
 		hrr_buf_release(&s->scratch.refs);
 		hrr_buf_release(&s->scratch.text);
 	}
+	hrr_diff_works_release(&d->works);
 	for (int i = 0; i < 2; i++)
 		hrr_objects_release(&d->side[i].objects);
 	hrr_buf_release(&d->members);

@@ -37,12 +37,20 @@ struct hrr_diff_member {
 	bool in_a, in_b;
 };
 
+/* What a call does, as a reader names it. */
+struct hrr_diff_work {
+	const char *api;    /* NUL-ended, as the stream has it */
+	const char *kernel; /* JSON text as it stands in the stream; NULL: no launch */
+	size_t kernel_len;
+};
+
 struct hrr_diff_event {
 	enum hrr_diff_what what;
 	uint32_t thread;		       /* pair of threads, from 1 */
 	const struct hrr_diff_call *a, *b;     /* NULL: not there */
 	const struct hrr_diff_member *members; /* CHANGED, OUTPUT */
 	size_t n_members;
+	const struct hrr_diff_work *of; /* OUTPUT…: what delivered it; NULL: not known any more */
 	/* Equal calls just before, oldest first, that no event was told as context before. */
 	const struct hrr_diff_call *context[HRR_DIFF_CONTEXT];
 	size_t n_context;

@@ -27,7 +27,7 @@ int hrr_recent_add(struct hrr_diff *d, int side, struct hrr_diff_call *c)
 	return 0;
 }
 
-uint64_t hrr_pair_new(struct hrr_diff *d, uint32_t thread)
+uint64_t hrr_pair_new(struct hrr_diff *d, uint32_t thread, const struct hrr_diff_call *c)
 {
 	uint64_t id = HRR_PAIR_FIRST + d->n_pairs++;
 	struct hrr_pair *p = &d->pairs[id % HRR_DIFF_MEMORY];
@@ -39,6 +39,7 @@ uint64_t hrr_pair_new(struct hrr_diff *d, uint32_t thread)
 								: HRR_DIFF_OUTPUT_ONLY_A};
 
 			e.thread = p->thread;
+			e.of = p->of;
 			*(side ? &e.b : &e.a) = out;
 			p->head[side] = out->next;
 			hrr_diff_emit(d, &e);
@@ -49,19 +50,22 @@ uint64_t hrr_pair_new(struct hrr_diff *d, uint32_t thread)
 	}
 	p->id = id;
 	p->thread = thread;
+	p->of = NULL;
+	if (c && hrr_diff_work_of(&d->works, c, &p->of) < 0 && d->err == 0)
+		d->err = -ENOMEM;
 	return id;
 }
 
 void hrr_output_end(struct hrr_diff *d)
 {
 	for (unsigned i = 0; i < HRR_DIFF_MEMORY; i++)
-		(void)hrr_pair_new(d, 0);
+		(void)hrr_pair_new(d, 0, NULL);
 }
 
-static void compare(struct hrr_diff *d, uint32_t thread, struct hrr_diff_call *a,
+static void compare(struct hrr_diff *d, const struct hrr_pair *p, struct hrr_diff_call *a,
 		    struct hrr_diff_call *b)
 {
-	struct hrr_diff_event e = {.what = HRR_DIFF_OUTPUT, .thread = thread};
+	struct hrr_diff_event e = {.what = HRR_DIFF_OUTPUT, .thread = p->thread, .of = p->of};
 	struct hrr_fact f;
 
 	if (hrr_diff_call_get(a, "unknown", &f) || hrr_diff_call_get(b, "unknown", &f)) {
@@ -107,7 +111,7 @@ static void deliver(struct hrr_diff *d, int side, struct hrr_diff_call *out, uin
 	p->head[!side] = there->next;
 	if (!p->head[!side])
 		p->tail[!side] = &p->head[!side];
-	compare(d, p->thread, side ? there : out, side ? out : there);
+	compare(d, p, side ? there : out, side ? out : there);
 	hrr_diff_call_free(&d->side[side].objects, out);
 	hrr_diff_call_free(&d->side[!side].objects, there);
 }

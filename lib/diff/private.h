@@ -3,6 +3,7 @@
 
 #include "lib/diff/align.h"
 #include "lib/diff/diff.h"
+#include "lib/diff/work.h"
 
 /* Inside lib/diff. "side" is 0 for the first recording and 1 for the second. */
 
@@ -66,6 +67,7 @@ struct hrr_recent {
 struct hrr_pair {
 	uint64_t id;
 	uint32_t thread;
+	const struct hrr_diff_work *of; /* borrowed from the names, may be NULL */
 	struct hrr_diff_call *head[2], **tail[2];
 };
 
@@ -88,6 +90,7 @@ struct hrr_diff {
 	struct hrr_side side[2];
 	struct hrr_pair *pairs; /* ring */
 	uint64_t n_pairs;
+	struct hrr_diff_works works;
 	uint32_t threads;
 	struct hrr_buf members;
 	char order[2][40];
@@ -137,7 +140,8 @@ void hrr_stream_free(struct hrr_side *s, struct hrr_lane *l);
 int hrr_recent_add(struct hrr_diff *d, int side, struct hrr_diff_call *c);
 /* The pair c belongs to from now on; its waiting outputs go there. */
 void hrr_recent_settle(struct hrr_diff *d, int side, struct hrr_diff_call *c, uint64_t pair);
-uint64_t hrr_pair_new(struct hrr_diff *d, uint32_t thread);
+/* c: the first recording's call, NULL: none. */
+uint64_t hrr_pair_new(struct hrr_diff *d, uint32_t thread, const struct hrr_diff_call *c);
 /* Takes out. */
 void hrr_output_arrived(struct hrr_diff *d, int side, struct hrr_diff_call *out);
 void hrr_output_end(struct hrr_diff *d);

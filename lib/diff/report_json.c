@@ -71,6 +71,10 @@ int hrr_report_json(struct hrr_report *r, const struct hrr_diff_event *e,
 		rc = hrr_buf_addf(b, ",\"thread\":%u", (unsigned)e->thread);
 	if (rc == 0 && any->name && (rc = hrr_buf_adds(b, ",\"api\":")) == 0)
 		rc = hrr_json_put_str(b, any->name, strlen(any->name));
+	if (rc == 0 && e->of && (rc = hrr_buf_adds(b, ",\"api\":")) == 0)
+		rc = hrr_json_put_str(b, e->of->api, strlen(e->of->api));
+	if (rc == 0 && e->of && e->of->kernel && (rc = hrr_buf_adds(b, ",\"kernel\":")) == 0)
+		rc = hrr_buf_add(b, e->of->kernel, e->of->kernel_len);
 	if (rc == 0 && e->a)
 		rc = side_json(r, 0, e->a);
 	if (rc == 0 && e->b)

@@ -3,6 +3,26 @@
 #include "lib/base/mask.h"
 #include "lib/diff/report_private.h"
 
+/* Which call, and of a launch which kernel, delivered it: for who looks for the first that is
+ * wrong. */
+static int output_of(struct hrr_report *r, const struct hrr_diff_work *w)
+{
+	struct hrr_buf *b = &r->buf;
+	int rc = hrr_buf_adds(b, ", output");
+	size_t before = b->len;
+
+	if (rc == 0 && w)
+		rc = hrr_buf_addf(b, " of %s", w->api);
+	if (rc == 0 && w && w->kernel) {
+		const struct hrr_fact name = {
+		    .kind = HRR_FACT_TEXT, .value = w->kernel, .value_len = w->kernel_len};
+
+		if ((rc = hrr_buf_addc(b, ' ')) == 0)
+			rc = hrr_diff_put_value(r->diff, 0, &name, b);
+	}
+	return rc == 0 ? hrr_mask_from(b, before) : rc;
+}
+
 static int place(struct hrr_report *r, const struct hrr_diff_event *e)
 {
 	const struct hrr_diff_call *c[2] = {e->a, e->b};
@@ -23,7 +43,7 @@ static int place(struct hrr_report *r, const struct hrr_diff_event *e)
 	else if (rc == 0)
 		rc = hrr_buf_adds(b, " @@");
 	if (rc == 0 && e->what >= HRR_DIFF_OUTPUT)
-		rc = hrr_buf_adds(b, ", output");
+		rc = output_of(r, e->of);
 	return rc == 0 ? hrr_buf_addc(b, '\n') : rc;
 }
 
