@@ -139,8 +139,18 @@ static bool take_call(struct process *p, struct queue *q, bool final)
 		}
 		q->rd = at;
 	}
+	bool left = (leave->flags & HRR_F_LEFT) != 0;
+	if (left) {
+		if (leave == r)
+			r = q->entered.len != 0 ? (const void *)q->entered.data : NULL;
+		if (r != NULL)
+			print_call(p, q, r, false);
+		else
+			add_gap(p, p->next);
+	} else {
+		print_call(p, q, leave, true);
+	}
 	q->entered.len = 0;
-	print_call(p, q, leave, true);
 	bool more = (leave->flags & HRR_F_MORE) != 0;
 	queue_next(q, leave);
 	p->next++;

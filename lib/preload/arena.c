@@ -51,7 +51,7 @@ static struct hrr_arena *make(void)
 	if (hrr_proc->hub->arena_size == 0)
 		return NULL;
 	hrr_process_path(path, "a", UINT32_MAX);
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = hrr_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return NULL;
 	/* Where space cannot be had at once there is none: no write later may fail in memcpy. */
@@ -118,7 +118,7 @@ unsigned char *hrr_arena_take(uint64_t n, uint64_t *ret_number)
 		return NULL;
 	pthread_mutex_lock(&lock);
 	if (shared == NULL && !none) {
-		sigset_t old;
+		struct hrr_files old;
 		hrr_files_begin(&old);
 		shared = make();
 		hrr_files_end(&old);

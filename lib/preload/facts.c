@@ -130,7 +130,12 @@ void hrr_runtime_told(const struct hrr_call *c)
 		was = HRR_TOLD_LIBRARY;
 	}
 	/* An error the program has not fetched yet stays: asked at a later call then. */
-	if (device_used && was == HRR_TOLD_LIBRARY && last_error(HRR_API_hipPeekAtLastError) == 0 &&
+	if (!device_used || was != HRR_TOLD_LIBRARY)
+		return;
+	int cancel; /* the program does not make these calls: none of its threads ends in them */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	if (last_error(HRR_API_hipPeekAtLastError) == 0 &&
 	    atomic_compare_exchange_strong(told, &was, HRR_TOLD_ALL))
 		write_record(c->t, true);
+	pthread_setcancelstate(cancel, NULL);
 }

@@ -68,6 +68,13 @@ struct hrr_host_range *hrr_host_new(uint64_t base, uint64_t size, enum hrr_mem m
 	return h;
 }
 
+void hrr_hosts_forget(void)
+{
+	pthread_mutex_init(&list_lock, NULL);
+	n_list = 0;
+	hrr_n_hosts = 0;
+}
+
 void hrr_host_ref(struct hrr_host_range *h)
 {
 	atomic_fetch_add_explicit(&h->refs, 1, memory_order_relaxed);

@@ -94,7 +94,7 @@ static struct hrr_thread *recording(const void *caller)
 {
 	struct hrr_thread *t = &hrr_self;
 
-	if (t->depth != 0 || hrr_in_runtime(caller))
+	if (hrr_nested(t, __builtin_frame_address(0)) || hrr_in_runtime(caller))
 		return NULL;
 	if (t->gen == 0 || t->gen != hrr_proc->gen)
 		return hrr_thread_slow(t);
@@ -182,7 +182,7 @@ int hsa_amd_memory_pool_allocate(hsa_handle pool, size_t size, uint32_t flags, v
 	if (fn == NULL)
 		return HSA_ERROR;
 	int rc = fn(pool, size, flags, ptr);
-	if (rc == 0 && ptr != NULL && hrr_self.depth == 0)
+	if (rc == 0 && ptr != NULL && !hrr_nested(&hrr_self, __builtin_frame_address(0)))
 		allocated(caller, (uintptr_t)*ptr, size, pool_device(pool.handle));
 	return rc;
 }
@@ -209,7 +209,7 @@ int hsa_memory_allocate(hsa_handle region, size_t size, void **ptr)
 		return HSA_ERROR;
 	int rc = fn(region, size, ptr);
 	/* A region's handle is its pool's where both name one piece of memory. */
-	if (rc == 0 && ptr != NULL && hrr_self.depth == 0)
+	if (rc == 0 && ptr != NULL && !hrr_nested(&hrr_self, __builtin_frame_address(0)))
 		allocated(caller, (uintptr_t)*ptr, size, pool_device(region.handle));
 	return rc;
 }

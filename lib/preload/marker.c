@@ -62,7 +62,8 @@ static void mark(enum hrr_marker what, uint64_t id, const char *text)
 	struct hrr_thread *t = &hrr_self;
 	int err = errno;
 
-	if (t->depth == 0 && hrr_proc->gen != 0 && hrr_proc->recording) {
+	if (!hrr_nested(t, __builtin_frame_address(0)) && hrr_proc->gen != 0 &&
+	    hrr_proc->recording) {
 		if (t->gen != hrr_proc->gen)
 			hrr_thread_slow(t);
 		if (t->ring != NULL && hrr_proc->hub->off == 0)

@@ -152,12 +152,12 @@ void hrr_object_copy(struct hrr_object *o, const void *image)
 /* A module's file, for the layout; it may be gone or changed later. */
 void hrr_object_map_file(struct hrr_object *o, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct hrr_files old;
 	struct stat st;
 
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) == 0 && st.st_size > 0) {
+	hrr_files_begin(&old);
+	int fd = hrr_open(path, O_RDONLY, 0);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
 		/* Read, not mapped: a file cut short under a mapping is a SIGBUS in the program. */
 		char *p = malloc((size_t)st.st_size);
 		size_t n = 0;
@@ -174,5 +174,7 @@ void hrr_object_map_file(struct hrr_object *o, const char *path)
 			free(p);
 		}
 	}
-	close(fd);
+	if (fd >= 0)
+		close(fd);
+	hrr_files_end(&old);
 }

@@ -40,7 +40,7 @@ static int new_file(char *path, uint64_t *ret_number)
 
 	hrr_process_path(path, "f", n);
 	*ret_number = (uint64_t)n + 1;
-	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
+	return hrr_open(path, O_WRONLY | O_CREAT | O_EXCL, 0400);
 }
 
 static bool write_rect(int fd, const char *addr, const struct hrr_rect *r)
@@ -70,7 +70,7 @@ uint64_t hrr_bytes_file(const void *addr, const struct hrr_rect *r)
 {
 	char path[4096];
 	uint64_t number;
-	sigset_t old;
+	struct hrr_files old;
 	int err = errno;
 
 	hrr_files_begin(&old);
@@ -133,11 +133,11 @@ uint64_t hrr_bytes_file_copy(const char *from, uint64_t *ret_size)
 {
 	char path[4096], buf[65536];
 	uint64_t number, size = 0;
-	sigset_t old;
+	struct hrr_files old;
 	int err = errno;
 
 	hrr_files_begin(&old);
-	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int in = hrr_open(from, O_RDONLY, 0);
 	int fd = in < 0 ? -1 : new_file(path, &number);
 	bool ok = fd >= 0;
 

@@ -18,6 +18,7 @@
  * here the program's call goes on to the real run time.
  *
  * process.c  the process: hub, ctl, fork     thread.c  rings and the record builder
+ * files.c    our files, unnoticed              left.c    calls that are left without a return
  * shim.c     entering and leaving a call     encode.c  arguments into records
  * memory.c   what an address is              copy.c    copies: direction, bytes in, outputs
  * kernel.c   objects, kernels, launches      graph.c   captures and nodes
@@ -40,9 +41,21 @@ struct hrr_process {
 };
 extern struct hrr_process *_Atomic hrr_proc; /* the page, once it is there */
 
+struct hrr_begun { /* a call that is said to have begun, and not yet to be over */
+	bool is;
+	enum hrr_api api;
+	uint64_t t, seq; /* seq 0: it has none yet */
+};
+
 struct hrr_thread {
-	uint32_t gen;	       /* of hrr_proc when this was set up */
-	int depth;	       /* calls of ours on this thread's stack */
+	uint32_t gen; /* of hrr_proc when this was set up */
+	int depth;    /* calls of ours on this thread's stack */
+	/* Of the first of them, when there are some: where it was entered, what it keeps, the mark
+	 * it bears. */
+	const void *frame;
+	const struct hrr_call *outer;
+	uint64_t mark;
+	struct hrr_begun begun;
 	struct hrr_ring *ring; /* NULL: nothing is recorded */
 	unsigned char *data;
 	uint64_t size, head, tail; /* head: where the record being built starts; tail: last seen */
@@ -77,6 +90,7 @@ struct hrr_host_range;
 struct hrr_copy_op;
 
 struct hrr_call {
+	uint64_t mark; /* other than that of the thread's calls before */
 	enum hrr_api api;
 	uint64_t *a;
 	struct hrr_thread *t; /* NULL: not recorded */
@@ -101,16 +115,27 @@ struct hrr_thread *hrr_thread_slow(struct hrr_thread *t);
 bool hrr_process_start(void); /* decides gen; true: recording */
 bool hrr_reader_alive(void);
 bool hrr_thread_attach(struct hrr_thread *t); /* a ring for this thread */
-void hrr_thread_forget(void);		      /* rings of the parent, in a forked child */
+/* In a forked child: what is its parent's, whose locks may be held by threads that are not here. */
+void hrr_thread_forget(void);
+void hrr_spares_forget(void);
 /* Path of a file of this process into path (4096 bytes): "…/pI" and suffix. */
 void hrr_process_path(char *path, const char *kind, uint32_t n);
 uint64_t hrr_now(void); /* CLOCK_MONOTONIC, ns */
-/* Around making and writing our files: over the program's own limit of file size (RLIMIT_FSIZE)
- * they fail, and no signal reaches the program. */
-void hrr_files_begin(sigset_t *old);
-void hrr_files_end(const sigset_t *old);
 /* Copy n bytes from memory that may not be there. False: it was not. */
 bool hrr_copy_in(void *dst, const void *src, size_t n);
+
+/* --- files.c ------------------------------------------------------------- */
+struct hrr_files { /* as it was before */
+	sigset_t mask;
+	int cancel;
+};
+/* Around making and writing our files: over the program's own limit of file size (RLIMIT_FSIZE)
+ * they fail, and no signal reaches the program; no thread is cancelled meanwhile. */
+void hrr_files_begin(struct hrr_files *f);
+void hrr_files_end(const struct hrr_files *f);
+/* As open, O_CLOEXEC, and never 0, 1 or 2. */
+int hrr_open(const char *path, int flags, mode_t mode);
+int hrr_high_fd(int fd);
 
 /* --- the record builder (thread.c) --------------------------------------- */
 void hrr_b_begin(struct hrr_thread *t, enum hrr_rec_type type, enum hrr_api api);
@@ -177,6 +202,16 @@ void hrr_encode_args(struct hrr_thread *t, const struct hrr_call *c, bool left);
 /* Size of one element of a parameter's pointee; 0: not followed. */
 size_t hrr_elem_size(const struct hrr_param *p);
 uint64_t hrr_take_seq(void);
+
+/* --- left.c -------------------------------------------------------------- */
+bool hrr_nested_slow(struct hrr_thread *t, const void *frame);
+/* Is a call made from this frame one inside another of ours? */
+static inline bool hrr_nested(struct hrr_thread *t, const void *frame)
+{
+	return __builtin_expect(t->depth != 0, 0) && hrr_nested_slow(t, frame);
+}
+/* There is none of ours on the stack any more, whatever has begun. */
+void hrr_left(struct hrr_thread *t);
 /* The call's number, taken now when it has none: for what must name the call before its record is
  * out. */
 static inline uint64_t hrr_seq(struct hrr_call *c)
@@ -349,6 +384,7 @@ extern _Atomic unsigned hrr_n_hosts; /* mapped ranges there are */
 bool hrr_host_wanted(void);	     /* there are some, and they are to be looked at */
 void hrr_host_each(void (*each)(void *self, struct hrr_host_range *h), void *self);
 struct hrr_host_range *hrr_host_new(uint64_t base, uint64_t size, enum hrr_mem mem);
+void hrr_hosts_forget(void);
 void hrr_host_ref(struct hrr_host_range *h);
 void hrr_host_unref(struct hrr_host_range *h);
 void hrr_host_gone(struct hrr_host_range *h); /* freed or unregistered */

@@ -40,32 +40,10 @@ bool hrr_copy_in(void *dst, const void *src, size_t n)
 	return got == (ssize_t)n;
 }
 
-void hrr_files_begin(sigset_t *old)
-{
-	sigset_t one;
-
-	sigemptyset(&one);
-	sigaddset(&one, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &one, old);
-}
-
-void hrr_files_end(const sigset_t *old)
-{
-	static const struct timespec now = {0};
-	sigset_t one;
-
-	if (sigismember(old, SIGXFSZ) == 0) {
-		sigemptyset(&one);
-		sigaddset(&one, SIGXFSZ);
-		sigtimedwait(&one, NULL, &now); /* it goes to the thread that wrote */
-	}
-	pthread_sigmask(SIG_SETMASK, old, NULL);
-}
-
 static bool read_start_time(uint64_t *ret)
 {
 	char text[1024];
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	int fd = hrr_open("/proc/self/stat", O_RDONLY, 0);
 
 	if (fd < 0)
 		return false;
@@ -81,17 +59,6 @@ static bool read_start_time(uint64_t *ret)
 		return false;
 	*ret = strtoull(p + 1, NULL, 10);
 	return true;
-}
-
-/* A descriptor out of the way of programs that count on low numbers. */
-static int high_fd(int fd)
-{
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, 400);
-
-	if (high < 0)
-		return fd;
-	close(fd);
-	return high;
 }
 
 static void *map_file(int fd, size_t size)
@@ -126,7 +93,7 @@ static bool open_hub(struct hrr_process *p, const char *dir)
 		return unrecorded(p, dir);
 	strcpy(p->dir, dir);
 	snprintf(path, sizeof path, "%s/hub", dir);
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = hrr_open(path, O_RDWR | O_NOFOLLOW, 0);
 	if (fd < 0) /* recording is over; or another user's */
 		return errno == ENOENT || errno == EACCES ? false : unrecorded(p, dir);
 	struct stat st = {0};
@@ -161,7 +128,7 @@ bool hrr_reader_alive(void)
 	char path[4096];
 
 	snprintf(path, sizeof path, "%s/hub", hrr_proc->dir);
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = hrr_open(path, O_RDWR | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return errno != ENOENT; /* out of descriptors tells nothing */
 	bool alive = fcntl(fd, F_GETLK, &l) != 0 || l.l_type != F_UNLCK;
@@ -183,7 +150,7 @@ static void write_info(int fd, struct hrr_ctl *ctl)
 {
 	char buf[8192];
 	off_t at = sizeof *ctl;
-	int in = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	int in = hrr_open("/proc/self/cmdline", O_RDONLY, 0);
 
 	for (ssize_t n; in >= 0 && (n = read(in, buf, sizeof buf)) > 0;) {
 		for (ssize_t i = 0; i < n; i++)
@@ -213,7 +180,7 @@ static bool make_ctl(struct hrr_process *p)
 
 	p->index = atomic_fetch_add(&p->hub->processes, 1);
 	hrr_process_path(path, "ctl", UINT32_MAX);
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = hrr_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return unrecorded(p, p->dir);
 	struct hrr_ctl *ctl = NULL;
@@ -237,7 +204,7 @@ static bool make_ctl(struct hrr_process *p)
 	write_info(fd, ctl);
 	p->ctl = ctl;
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-	fd = high_fd(fd);
+	fd = hrr_high_fd(fd);
 	fcntl(fd, F_SETLK, &l); /* kept open: the lock says that we live */
 	atomic_store_explicit(&ctl->magic, HRR_CTL_MAGIC, memory_order_release);
 	hrr_b_wake(NULL);
@@ -279,7 +246,9 @@ bool hrr_process_start(void)
 		if (before != 0 &&
 		    before != pid) { /* forked: locks may be held by threads that are not here */
 			t_loaded = hrr_now();
+			hrr_spares_forget();
 			hrr_memory_forget();
+			hrr_hosts_forget();
 			hrr_pending_forget();
 			hrr_kernel_forget();
 			hrr_graph_forget();
@@ -288,7 +257,7 @@ bool hrr_process_start(void)
 		}
 		hrr_tables_init();
 		const char *dir = getauxval(AT_SECURE) ? NULL : getenv(HRR_ENV_DIR);
-		sigset_t old;
+		struct hrr_files old;
 		hrr_files_begin(&old);
 		p->recording = dir != NULL && open_hub(p, dir) && make_ctl(p);
 		hrr_files_end(&old);

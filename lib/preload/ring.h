@@ -184,9 +184,10 @@ enum hrr_rec_type {
 
 enum hrr_rec_flag {
 	HRR_F_MORE = 1, /* records follow up to an END that belong to the same place in the order */
-	HRR_F_ENTERED = 2, /* LEAVE of a call whose seq stands in its ENTER */
-	HRR_F_PENDING = 4, /* LEAVE: outputs of this call will come when the program has waited */
-	HRR_F_CAPTURED = 8 /* LEAVE: the call went into a stream capture */
+	HRR_F_ENTERED = 2,  /* LEAVE of a call whose seq stands in its ENTER */
+	HRR_F_PENDING = 4,  /* LEAVE: outputs of this call will come when the program has waited */
+	HRR_F_CAPTURED = 8, /* LEAVE: the call went into a stream capture */
+	HRR_F_LEFT = 16 /* LEAVE, of no arguments: the call of the ENTER before will not return */
 };
 
 enum hrr_dir { HRR_DIR_NONE, HRR_DIR_H2D, HRR_DIR_D2H, HRR_DIR_D2D, HRR_DIR_H2H };

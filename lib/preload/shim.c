@@ -37,6 +37,7 @@ static void write_enter(struct hrr_call *c, const struct hrr_api_row *row)
 		r->seq = c->seq = hrr_take_seq();
 		c->flags |= HRR_F_ENTERED;
 	}
+	t->begun = (struct hrr_begun){true, c->api, c->begin, c->seq};
 	hrr_b_commit(t);
 }
 
@@ -104,8 +105,14 @@ void *hrr_shim_enter(struct hrr_call *c, enum hrr_api api, uint64_t *a)
 	c->hook = HRR_HOOK_NONE;
 	if (__builtin_expect(real == NULL, 0))
 		real = hrr_resolve(api);
-	if (t->depth++ != 0)
+	if (hrr_nested(t, __builtin_frame_address(0))) {
+		t->depth++;
 		return real; /* the run time calling itself */
+	}
+	t->depth = 1;
+	t->frame = __builtin_frame_address(0);
+	t->outer = c;
+	c->mark = t->mark += 0x9e3779b97f4a7c15; /* no number that stands on a stack by chance */
 	if (__builtin_expect(
 		t->gen == 0 || t->gen != atomic_load_explicit(&p->gen, memory_order_acquire), 0)) {
 		enter_slow(c, t, real);
@@ -255,6 +262,7 @@ static void leave_recorded(struct hrr_call *c, int64_t ret)
 		r->flags = (uint8_t)(c->flags | (c->outputs != NULL ? HRR_F_MORE : 0));
 	}
 	whole &= hrr_b_commit(t);
+	t->begun.is = false;
 	if (c->hook == HRR_HOOK_REGISTER)
 		hrr_register_leave(c->api, c->a, ret);
 	if (c->outputs != NULL)
@@ -299,7 +307,7 @@ void *hrr_tramp_enter(unsigned api)
 
 	if (real == NULL)
 		real = hrr_resolve((enum hrr_api)api);
-	if (t->depth == 0) {
+	if (!hrr_nested(t, __builtin_frame_address(0))) {
 		if (t->gen == 0 || t->gen != hrr_proc->gen)
 			hrr_thread_slow(t);
 		if (t->ring != NULL)

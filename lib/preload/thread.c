@@ -25,10 +25,18 @@ void hrr_thread_forget(void)
 	memset(hrr_proc, 0, sizeof *hrr_proc);
 }
 
+void hrr_spares_forget(void)
+{
+	pthread_mutex_init(&spare_lock, NULL);
+	n_spare = 0; /* the parent's: not mapped here */
+	spare_gen = 0;
+}
+
 static void thread_ends(void *self)
 {
 	struct hrr_thread *t = self;
 
+	hrr_left(t); /* cancelled inside a call */
 	if (t->ring == NULL || t->gen != hrr_proc->gen)
 		return;
 	pthread_mutex_lock(&spare_lock);
@@ -51,7 +59,7 @@ static struct hrr_ring *new_ring(void)
 	uint32_t index = atomic_fetch_add(&hrr_proc->ctl->rings, 1);
 
 	hrr_process_path(path, "r", index);
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = hrr_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return NULL;
 	struct hrr_ring *r = MAP_FAILED;
@@ -78,15 +86,12 @@ bool hrr_thread_attach(struct hrr_thread *t)
 
 	pthread_once(&key_once, make_key);
 	pthread_mutex_lock(&spare_lock);
-	if (spare_gen != hrr_proc->gen) { /* the parent's: not mapped here */
-		spare_gen = hrr_proc->gen;
-		n_spare = 0;
-	}
+	spare_gen = hrr_proc->gen;
 	if (n_spare > 0)
 		r = spare[--n_spare];
 	pthread_mutex_unlock(&spare_lock);
 	if (r == NULL) {
-		sigset_t old;
+		struct hrr_files old;
 		hrr_files_begin(&old);
 		r = new_ring();
 		hrr_files_end(&old);
@@ -148,9 +153,10 @@ static bool wait_space(struct hrr_thread *t, uint64_t need)
 {
 	struct hrr_hub *hub = hrr_proc->hub;
 	uint64_t waited = 0, step = 20000;
-	int err = errno;
+	int err = errno, cancel;
 	bool ok = true;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	for (;;) {
 		t->tail = atomic_load_explicit(&t->ring->tail, memory_order_acquire);
 		if (t->size - (t->head - t->tail) >= need)
@@ -173,6 +179,7 @@ static bool wait_space(struct hrr_thread *t, uint64_t need)
 	if (!ok && (hub->options & HRR_OPT_DROP) == 0 && atomic_load(&hub->off) == 0)
 		atomic_store(&hub->off,
 			     HRR_OFF_ALONE); /* nobody reads: recording ends, the program runs on */
+	pthread_setcancelstate(cancel, NULL);
 	errno = err;
 	return ok;
 }

@@ -150,6 +150,8 @@ STUB hipError_t hipHostMalloc(void **ptr, size_t size, unsigned int flags)
 STUB hipError_t hipHostFree(void *ptr)
 {
 	COUNT();
+	if (getenv("STUB_HANG") != NULL)
+		pause();
 	free(ptr);
 	return hipSuccess;
 }

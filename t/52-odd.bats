@@ -1,0 +1,64 @@
+# hrr-capture of programs that end threads inside calls, jump out of them, close what they have,
+# fork beside other threads: they run as without it, and what is in the archive is so.
+load helper
+
+setup_file() {
+	build_stub
+	${CC:-cc} -std=gnu11 -O1 -I"$BUILD/gen" -o "$STUB/odd" "$ROOT/t/stub/odd.c" \
+		"$STUB/libamdhip64.so.5" -lpthread
+}
+
+setup() {
+	common_setup
+	need_prog hrr-capture
+	export LD_LIBRARY_PATH=$STUB
+}
+
+# The one process's calls, "NAME" or "NAME:RET", and how it ended.
+told() { jq -r 'select(.api)|.api+(if .ret then ":\(.ret)" else "" end)' "$1"/pid-*/events.jsonl; }
+ended() { jq -c 'select(.end)|[.end,.calls,.lost]' "$1"/pid-*/events.jsonl; }
+
+@test "odd: a thread that is to be cancelled is not cancelled by being recorded" {
+	for i in 1 2 3 4 5; do
+		run_sep hrr-capture -q --arena-size $((i % 2))M --ring-size 64K -o "a$i.hrr" -- "$STUB/odd" cancelled
+		status_is 0
+		[ "$(ended "a$i.hrr")" = '["complete",3007,0]' ]
+	done
+}
+
+@test "odd: calls of a cancelled thread's clean-up are recorded, and the call it was in" {
+	STUB_HANG=1 run_sep hrr-capture -q -o a.hrr -- "$STUB/odd" cleanup
+	status_is 0
+	[ "$(told a.hrr | tr '\n' ' ')" = "hipStreamCreate hipStreamSynchronize:none hipGetDevice hipGetDevice hipGetDevice hipGetDevice " ]
+	[ "$(ended a.hrr)" = '["complete",6,0]' ]
+}
+
+@test "odd: calls after a jump out of one are recorded, and the one that was left" {
+	STUB_HANG=1 run_sep hrr-capture -q -o a.hrr -- "$STUB/odd" left
+	status_is 0
+	[ "$(told a.hrr | tr '\n' ' ')" = "hipStreamCreate hipStreamSynchronize:none hipGetDevice hipGetDevice hipGetDevice " ]
+	[ "$(ended a.hrr)" = '["complete",5,0]' ]
+	STUB_HANG=1 run_sep hrr-capture -q -o b.hrr -- "$STUB/odd" left_free
+	status_is 0
+	[ "$(told b.hrr | tr '\n' ' ')" = "hipStreamCreate hipHostFree:none hipGetDevice hipGetDevice hipGetDevice " ]
+	[ "$(ended b.hrr)" = '["complete",5,0]' ]
+	STUB_HANG=1 run_sep hrr-capture -q -o c.hrr -- "$STUB/odd" left_last
+	status_is 0
+	[ "$(told c.hrr | tr '\n' ' ')" = "hipStreamCreate hipStreamSynchronize:none " ]
+}
+
+@test "odd: what a program prints into closed descriptors gets into no file of ours" {
+	for i in 1 2 3; do
+		run_sep hrr-capture -q --arena-size 0 --ring-size 64K -o "a$i.hrr" -- "$STUB/odd" closed
+		status_is 0
+		[ "$(ended "a$i.hrr")" = '["complete",341,0]' ]
+		[ "$(jq -r '.blobs.src//empty' "a$i.hrr"/pid-*/events.jsonl | sort -u | wc -l)" -eq 1 ]
+	done
+}
+
+@test "odd: a child of a process with threads in the midst of calls makes its own" {
+	run_sep hrr-capture -q --ring-size 64K -o a.hrr -- "$STUB/odd" forks 200
+	status_is 0
+	[ "$(find a.hrr -maxdepth 1 -name 'pid-*' | wc -l)" -eq 201 ]
+	[ "$(cat a.hrr/pid-*/events.jsonl | jq -c 'select(.end)|.end' | sort -u)" = '"complete"' ]
+}
