@@ -149,7 +149,8 @@ static int arg_pointer(struct hrr_replay *r, const struct arg *a, unsigned index
 				 LLU(a->offset), LLU(at));
 		struct hrr_operand op = {what, addr, 0, -1};
 		int rc = hrr_translate(r, &op, HRR_END_DEVICE, &w);
-		if (rc == -ENXIO && hrr_ranges_find(r->map, addr - 1) != NULL)
+		if (rc == -ENXIO && (hrr_ranges_find(r->map, addr - 1) != NULL ||
+				     hrr_timeline_segment(r->timeline, addr - 1) != NULL))
 			return 0; /* one past the end: is not translated, and is not an error */
 		if (rc == -ENXIO && hrr_memcheck_dead(r, addr)) {
 			r->diag.what[0] = '\0';

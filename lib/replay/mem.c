@@ -78,6 +78,7 @@ void hrr_mem_drop(struct hrr_replay *r, struct hrr_mem *m, uint64_t seq)
 	while (m->n_aliases != 0 && hrr_ranges_each(r->map, find_alias, &a) != 0)
 		hrr_mem_drop(r, a.found, seq);
 	hrr_memcheck_mem_gone(r, m);
+	hrr_blocks_forget(r, m);
 	hrr_ranges_del(r->map, m->base, m);
 	if (m->host != 0)
 		hrr_ranges_del(r->hostmap, m->base, m);

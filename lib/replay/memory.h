@@ -152,6 +152,8 @@ bool hrr_is_device(struct hrr_replay *r, uint64_t addr); /* for streams without 
 int hrr_region_record(struct hrr_replay *r, const struct hrr_record *rec);
 /* Backs the live segment that holds addr; 1 when it did, 0 when there is none. */
 int hrr_segment_back(struct hrr_replay *r, uint64_t addr);
+/* m goes: what is at its base next has bounds of its own. */
+void hrr_blocks_forget(struct hrr_replay *r, const struct hrr_mem *m);
 /* Reports an access outside every live block. */
 int hrr_block_check(struct hrr_replay *r, const char *what, uint64_t addr, uint64_t need,
 		    const struct hrr_mem *m);

@@ -25,6 +25,23 @@ static void region_gone(void *self, struct hrr_live_region *x)
 	hrr_mem_drop(r, m, 0);
 }
 
+/* Blocks give bounds: of the range at base, as long as it is there. */
+static int bounded(struct hrr_replay *r, uint64_t base)
+{
+	return hrr_held_add(&r->blocked, base, 1) != NULL
+		   ? 0
+		   : hrr_trouble(r, -ENOMEM, "out of memory");
+}
+
+void hrr_blocks_forget(struct hrr_replay *r, const struct hrr_mem *m)
+{
+	const struct hrr_live_region *seg =
+	    r->blocked.n != 0 ? hrr_timeline_segment(r->timeline, m->base) : NULL;
+
+	if (seg == NULL || seg->base != m->base)
+		hrr_held_del(&r->blocked, m->base);
+}
+
 int hrr_region_record(struct hrr_replay *r, const struct hrr_record *rec)
 {
 	struct hrr_region g = {0};
@@ -38,17 +55,21 @@ int hrr_region_record(struct hrr_replay *r, const struct hrr_record *rec)
 	if (rc > 0)
 		r->v.unmatched_del++;
 	r->v.regions++;
-	if (g.add && !g.segment) {
+	if (g.add && g.segment) { /* its blocks may have been told before */
+		struct hrr_live_region *seg = hrr_timeline_segment(r->timeline, g.base);
+		if (seg != NULL && (hrr_timeline_block(r->timeline, g.base) != NULL ||
+				    hrr_timeline_block_after(r->timeline, seg, g.base) != NULL))
+			rc = bounded(r, seg->base);
+	} else if (g.add) {
 		const struct hrr_live_region *seg = hrr_timeline_segment(r->timeline, g.base);
 		const struct hrr_range *x = hrr_ranges_find(r->map, g.base);
 		uint64_t base = seg != NULL ? seg->base : x != NULL ? x->base : 0;
 		struct hrr_live_region *b = hrr_timeline_block(r->timeline, g.base);
 		if (b != NULL && b->base == g.base)
 			hrr_memcheck_block(r, b, true);
-		if (base != 0 && hrr_held_add(&r->blocked, base, 1) == NULL)
-			return hrr_trouble(r, -ENOMEM, "out of memory");
+		rc = base != 0 ? bounded(r, base) : 0;
 	}
-	return hrr_settle_if_idle(r);
+	return rc < 0 ? rc : hrr_settle_if_idle(r);
 }
 
 int hrr_segment_back(struct hrr_replay *r, uint64_t addr)

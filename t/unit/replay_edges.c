@@ -1,6 +1,8 @@
 /* Edges of the rules on host memory and on memory HIP never saw. */
 #include "t/unit/replay_fake.h"
 
+#include "t/unit/replay_kernel.h"
+
 #define A 0x7f0000001040u /* recorded host addresses, not aligned to pages */
 #define D 0x600000000000u /* recorded device memory */
 #define D2 0x620000000000u
@@ -197,8 +199,93 @@ static void nested(void)
 	is(g.v.outcome[HRR_FAILED], 1, "  one byte more fails");
 }
 
+static void region(struct rig *g, const char *op, const char *kind, uint64_t base, uint64_t size)
+{
+	rig_line(g,
+		 "{\"region\":\"%s\",\"kind\":\"%s\",\"device\":0,\"base\":\"0x%llx\","
+		 "\"size\":%llu}",
+		 op, kind, LLU(base), LLU(size));
+}
+static uint64_t strays(struct rig *g)
+{
+	return hrr_replay_verdict(g->r)->stray;
+}
+
+/* Blocks bound the memory they were told of: not what is at its address next, and also where they
+ * are told before their segment. */
+static void blocks_and_their_memory(void)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	begin(&g);
+	region(&g, "add", "block", D, 4096);
+	set(&g, D + 4095, 1, 1);
+	is(strays(&g), 0, "blocks in an allocation: inside");
+	set(&g, D + 4095, 1, 2);
+	is(strays(&g), 1, "  outside");
+	rig_call(&g, "hipFree", "\"ptr\":\"0x%llx\"}}", LLU(D));
+	region(&g, "del", "block", D, 0);
+	rig_call(&g, "hipMalloc", "\"ptr\":\"0x%llx\",\"size\":65536}}", LLU(D));
+	set(&g, D + 4096, 1, 1);
+	is(strays(&g), 1, "  other memory at its address has none: %s", g.text);
+	region(&g, "add", "block", D2, 4096);
+	region(&g, "add", "segment", D2, 8192);
+	set(&g, D2, 1, 4096);
+	is(strays(&g), 1, "a block told before its segment: inside");
+	set(&g, D2 + 4096, 1, 1);
+	is(strays(&g), 2, "  outside");
+	region(&g, "del", "block", D2, 0);
+	set(&g, D2, 1, 1);
+	is(strays(&g), 3, "  and when it is gone, too");
+	region(&g, "del", "segment", D2, 0);
+	region(&g, "add", "segment", D2, 8192);
+	set(&g, D2, 1, 1);
+	is(strays(&g), 3, "  the next segment there has none: %s", g.text);
+	rig_end(&g);
+	is(g.v.outcome[HRR_FAILED], 0, "  none of it failed");
+}
+
+static void put8(char *to, uint64_t v)
+{
+	for (int i = 0; i < 8; i++)
+		snprintf(to + 2 * i, 3, "%02x", (unsigned)(v >> (8 * i) & 255));
+}
+
+/* A kernel gets the end of a segment before its begin: the end is no address in it. */
+static void end_before_begin(void)
+{
+	struct rig g = {.opt.keep_going = true};
+	static const uint32_t sizes[] = {8, 8};
+	struct bytes o = kernel_object("fill", sizes, 2);
+	char end[17], first[17];
+
+	begin(&g);
+	region(&g, "add", "segment", D2, 4096);
+	put8(end, D2 + 4096);
+	put8(first, D2);
+	for (int i = 0; i < 2; i++) {
+		rig_call(
+		    &g, "hipLaunchKernel",
+		    "\"function_address\":\"0x1\",\"numBlocks\":[1,1,1],\"dimBlocks\":[64,1,1],"
+		    "\"sharedMemBytes\":0,\"stream\":\"0x0\"},\"kernel\":{\"name\":\"fill\","
+		    "\"object\":\"%s\",\"grid\":[1,1,1],\"block\":[64,1,1],\"lds\":0,\"args\":["
+		    "{\"offset\":0,\"size\":8,\"hex\":\"%s\",\"ptr\":[0]},"
+		    "{\"offset\":8,\"size\":8,\"hex\":\"%s\",\"ptr\":[0]}]}}",
+		    rig_blob(&g, o.p, o.n), end, i == 0 ? end : first);
+		is(g.rc, 0, "a kernel gets a segment's end%s: %s", i == 0 ? " alone" : " and it",
+		   g.text);
+		is(hrr_replay_verdict(g.r)->backed, i, "  which %s it",
+		   i == 0 ? "backs not" : "backs");
+	}
+	free(o.p);
+	rig_end(&g);
+	is(g.v.outcome[HRR_FAILED], 0, "  nothing failed");
+}
+
 int main(void)
 {
+	blocks_and_their_memory();
+	end_before_begin();
 	nested();
 	alias(false);
 	alias(true);
