@@ -47,16 +47,15 @@ struct hrr_launch {
 	size_t size;	    /* of them; all that fn->layout asks for is there */
 	void **params;	    /* one for each argument of the layout */
 	uint32_t grid[3], block[3], lds;
-	size_t n_mems;
-	bool more_mems;		  /* more than fit below */
-	struct hrr_mem *mems[64]; /* memory its arguments point to; last: not cleared */
+	struct hrr_mem **mems; /* memory its arguments point to; of the record in hand */
+	size_t n_mems, cap_mems;
 };
 /* Whether --replace-kernel names this kernel: its FILE, or NULL. */
 const char *hrr_replaced(struct hrr_replay *r, const char *name, size_t len);
 /* Reads a "kernel" of a record (hrr_kernel_next; -1: it has none) and translates its arguments. */
 int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, int kernel, uint64_t function,
 		    struct hrr_launch *l);
-void hrr_launch_uses(struct hrr_launch *l, struct hrr_mem *m);
+int hrr_launch_uses(struct hrr_replay *r, struct hrr_launch *l, struct hrr_mem *m);
 /* It was launched in a stream: what it was given it may have written. */
 void hrr_launch_wrote(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_launch *l,
 		      uint64_t key);

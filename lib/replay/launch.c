@@ -113,17 +113,25 @@ static int arg_bytes(struct hrr_replay *r, const struct hrr_json *j, const struc
 		   : hrr_fail(r, "argument at offset %llu: no hex digits", LLU(a->offset));
 }
 
-void hrr_launch_uses(struct hrr_launch *l, struct hrr_mem *m)
+int hrr_launch_uses(struct hrr_replay *r, struct hrr_launch *l, struct hrr_mem *m)
 {
 	if (m == NULL)
-		return;
+		return 0;
 	for (size_t i = 0; i < l->n_mems; i++)
 		if (l->mems[i] == m)
-			return;
-	if (l->n_mems < sizeof l->mems / sizeof l->mems[0])
-		l->mems[l->n_mems++] = m;
-	else
-		l->more_mems = true;
+			return 0;
+	if (l->n_mems == l->cap_mems) {
+		size_t cap = l->cap_mems == 0 ? 16 : l->cap_mems * 2;
+		struct hrr_mem **v = hrr_scratch(r, cap * sizeof(struct hrr_mem *));
+		if (v == NULL)
+			return hrr_trouble(r, -ENOMEM, "out of memory");
+		for (size_t i = 0; i < l->n_mems; i++)
+			v[i] = l->mems[i];
+		l->mems = v;
+		l->cap_mems = cap;
+	}
+	l->mems[l->n_mems++] = m;
+	return 0;
 }
 
 static int arg_pointer(struct hrr_replay *r, const struct arg *a, unsigned index, uint64_t at,
@@ -160,8 +168,7 @@ static int arg_pointer(struct hrr_replay *r, const struct arg *a, unsigned index
 			return rc;
 	}
 	memcpy(bytes + at, &w.live, 8);
-	hrr_launch_uses(l, w.mem);
-	return 0;
+	return hrr_launch_uses(r, l, w.mem);
 }
 
 /*
@@ -260,7 +267,7 @@ int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, int kernel, uint
 	uint64_t lds = 0;
 	int rc;
 
-	memset(l, 0, offsetof(struct hrr_launch, mems));
+	*l = (struct hrr_launch){0};
 	if (kernel < 0 || j->nodes[kernel].type != HRR_JSON_OBJECT)
 		return hrr_fail(r, "its kernel was not recorded");
 	kernel_nodes(j, kernel, &k);

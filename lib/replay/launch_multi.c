@@ -141,19 +141,21 @@ static int together(struct hrr_replay *r, struct hrr_event *ev, const struct one
 }
 
 /* All memory that any of them was given, in ret. */
-static void note_all(struct hrr_replay *r, struct hrr_event *ev, struct one *x, unsigned n,
-		     struct hrr_launch *ret)
+static int note_all(struct hrr_replay *r, struct hrr_event *ev, struct one *x, unsigned n,
+		    struct hrr_launch *ret)
 {
+	int rc = 0;
+
 	*ret = x[0].l;
 	for (unsigned i = 0; i < n; i++) {
 		struct hrr_launch *l = &x[i].l;
 		hrr_launch_wrote(r, ev, l, x[i].key);
 		l->fn->launches++;
 		r->v.launches++;
-		ret->more_mems |= l->more_mems;
-		for (size_t k = 0; i > 0 && k < l->n_mems; k++)
-			hrr_launch_uses(ret, l->mems[k]);
+		for (size_t k = 0; rc == 0 && i > 0 && k < l->n_mems; k++)
+			rc = hrr_launch_uses(r, ret, l->mems[k]);
 	}
+	return rc;
 }
 
 int hrr_do_launches(struct hrr_replay *r, struct hrr_event *ev)
@@ -182,8 +184,9 @@ int hrr_do_launches(struct hrr_replay *r, struct hrr_event *ev)
 	rc = hrr_settle(r, ev, e);
 	if (e != hipSuccess)
 		return rc;
-	note_all(r, ev, x, n, &all);
-	if (r->captures != 0 ||
+	int rc2 = note_all(r, ev, x, n, &all);
+	rc = rc < 0 ? rc : rc2;
+	if (rc < 0 || r->captures != 0 ||
 	    !(r->opt.sync_after_launch || r->opt.timing || r->opt.hashes != NULL))
 		return rc;
 	rc = wait_for_all(r, x, n);

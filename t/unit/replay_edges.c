@@ -282,8 +282,47 @@ static void end_before_begin(void)
 	is(g.v.outcome[HRR_FAILED], 0, "  nothing failed");
 }
 
+#define MANY 100
+
+/* fill(D, 64, 0x33) with MANY more addresses behind, all in one structure. */
+static void many_arguments(void)
+{
+	struct rig g = {.opt.keep_going = true};
+	static const uint32_t sizes[] = {16 + 8 * MANY};
+	struct bytes o = kernel_object("fill", sizes, 1);
+	char hex[2 * (16 + 8 * MANY) + 1], ptr[8 * MANY] = "0";
+
+	begin(&g);
+	put8(hex, D);
+	put8(hex + 16, (uint64_t)0x33 << 32 | 64);
+	for (int i = 0; i < MANY; i++) {
+		uint64_t at = D2 + 0x10000 * (uint64_t)i;
+		rig_call(&g, "hipMalloc", "\"ptr\":\"0x%llx\",\"size\":64}}", LLU(at));
+		put8(hex + 32 + 16 * i, at);
+		snprintf(ptr + strlen(ptr), 8, ",%d", 16 + 8 * i);
+	}
+	rig_call(&g, "hipGraphCreate", "\"pGraph\":\"0xa1\",\"flags\":0}}");
+	rig_call(&g, "hipGraphAddKernelNode",
+		 "\"pGraphNode\":\"0xb1\",\"graph\":\"0xa1\",\"pDependencies\":null,"
+		 "\"numDependencies\":0,\"pNodeParams\":{\"func\":\"0x1\",\"gridDim\":[1,1,1],"
+		 "\"blockDim\":[64,1,1],\"sharedMemBytes\":0}},\"kernel\":{\"name\":\"fill\","
+		 "\"object\":\"%s\",\"grid\":[1,1,1],\"block\":[64,1,1],\"lds\":0,\"args\":["
+		 "{\"offset\":0,\"size\":%u,\"hex\":\"%s\",\"ptr\":[%s]}]}}",
+		 rig_blob(&g, o.p, o.n), sizes[0], hex, ptr);
+	is(g.rc, 0, "a node with %d addresses: %s", MANY + 1, g.text);
+	for (int i = 0; i < MANY; i++)
+		rig_call(&g, "hipFree", "\"ptr\":\"0x%llx\"}}", LLU(D2 + 0x10000 * (uint64_t)i));
+	is(log_count("hipFree"), 0, "  all of that memory stays while the graph uses it");
+	rig_call(&g, "hipGraphDestroy", "\"graph\":\"0xa1\"}}");
+	is(log_count("hipFree"), MANY, "  and goes with it");
+	free(o.p);
+	rig_end(&g);
+	is(g.v.outcome[HRR_FAILED], 0, "  nothing failed");
+}
+
 int main(void)
 {
+	many_arguments();
 	blocks_and_their_memory();
 	end_before_begin();
 	nested();
