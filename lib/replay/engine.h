@@ -95,6 +95,7 @@ struct hrr_replay {
 	struct hrr_place *place; /* owned */
 
 	struct hrr_held_map held[HRR_H_COUNT];
+	struct hrr_held_map ended;		/* streams that a reset of their device took */
 	struct hrr_held_map objects, functions; /* keyed by hashes; module.c */
 	struct hrr_managed *managed;
 	struct hrr_function *module_functions; /* of modules the program loaded */

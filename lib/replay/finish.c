@@ -117,6 +117,7 @@ void hrr_replay_free(struct hrr_replay *r)
 		hrr_replay_finish(r, NULL);
 	for (int i = 0; i < HRR_H_COUNT; i++)
 		hrr_held_release(&r->held[i]);
+	hrr_held_release(&r->ended);
 	hrr_held_release(&r->blocked);
 	hrr_held_release(&r->unplayed);
 	hrr_memcheck_end(r);

@@ -162,6 +162,10 @@ int hrr_stream(struct hrr_replay *r, const struct hrr_event *ev, uint64_t record
 	}
 	if (key != recorded)
 		return thread_stream(r, ev, key, ret);
+	h = hrr_held_find(&r->ended, recorded);
+	if (h != NULL)
+		return hrr_fail(r, "stream 0x%llx ended when device %d was reset",
+				(unsigned long long)recorded, h->device);
 	return hrr_fail(r,
 			"stream 0x%llx was not made in this stream of calls: the call that made it "
 			"may be missing (cut, filtered, or refused)",

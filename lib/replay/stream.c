@@ -14,8 +14,13 @@ static bool is_spt(const struct hrr_event *ev)
 int hrr_do_stream_destroy(struct hrr_replay *r, struct hrr_event *ev)
 {
 	uint64_t recorded = ev->w[0], live;
-	int rc = hrr_stream(r, ev, recorded, false, &live);
 
+	if (hrr_held_find(&r->held[HRR_H_STREAM], recorded) == NULL &&
+	    hrr_held_find(&r->ended, recorded) != NULL) {
+		hrr_held_del(&r->ended, recorded); /* programs release what a reset took, too */
+		return 0;
+	}
+	int rc = hrr_stream(r, ev, recorded, false, &live);
 	if (rc < 0 || live == 0)
 		return rc;
 	struct hrr_graph *g = hrr_capture_of(r, recorded);
@@ -237,6 +242,10 @@ int hrr_do_device_reset(struct hrr_replay *r, struct hrr_event *ev)
 	for (size_t i = 0; i < m->cap; i++)
 		while (m->slot[i].recorded != 0 && m->slot[i].device == s.device) {
 			HRR_CALL(r, hipStreamDestroy, m->slot[i].live);
+			struct hrr_held *x = hrr_held_add(&r->ended, m->slot[i].recorded, 0);
+			if (x == NULL)
+				return hrr_trouble(r, -ENOMEM, "out of memory");
+			x->device = s.device;
 			hrr_held_del(m, m->slot[i].recorded);
 		}
 	/* What registered objects hold in their variables starts anew. */

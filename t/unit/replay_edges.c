@@ -320,8 +320,28 @@ static void many_arguments(void)
 	is(g.v.outcome[HRR_FAILED], 0, "  nothing failed");
 }
 
+/* A program destroys its stream after the reset that took it; used, it is named. */
+static void stream_after_reset(void)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	begin(&g);
+	rig_call(&g, "hipDeviceReset", "}}");
+	is(log_count("hipStreamDestroy"), 1, "a reset takes the stream");
+	rig_call(&g, "hipStreamSynchronize", "\"stream\":\"0x51\"}}");
+	ok(strstr(g.text, "0x51 ended when device 0 was reset") != NULL,
+	   "  to wait for it fails: %s", g.text);
+	rig_call(&g, "hipStreamDestroy", "\"stream\":\"0x51\"}}");
+	is(hrr_replay_verdict(g.r)->outcome[HRR_FAILED], 1, "  to destroy it does not: %s", g.text);
+	rig_call(&g, "hipStreamDestroy", "\"stream\":\"0x51\"}}");
+	is(hrr_replay_verdict(g.r)->outcome[HRR_FAILED], 2, "  but once: %s", g.text);
+	is(log_count("hipStreamDestroy"), 1, "  the run time is asked once");
+	rig_end(&g);
+}
+
 int main(void)
 {
+	stream_after_reset();
 	many_arguments();
 	blocks_and_their_memory();
 	end_before_begin();
