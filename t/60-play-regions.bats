@@ -56,6 +56,44 @@ allocations_to_segments() {
 	[ "$n" -ge 14 ]
 }
 
+@test "hrr-play: a segment on a device that runs none of the kernels" {
+	need_apps saxpy
+	hrr-capture -q -d emu -o run.hrr -- saxpy >/dev/null
+	local f
+	f=$(echo run.hrr/pid-*/events.jsonl)
+	allocations_to_segments "$f"
+	sed -i '/"region"/s/"device":0/"device":1/' "$f"
+	run_sep hrr-play -d emu run.hrr
+	status_is 0
+	err_has "Outputs : 1 compared of 1: 1 exact"
+	err_has "Region segs : 2 backed"
+}
+
+@test "hrr-play: a segment is backed around memory that HIP made within it" {
+	local placement
+	printf '%s\n' '{"hrr":1,"pid":1}' \
+		'{"region":"add","kind":"segment","device":0,"base":"0x610000000000","size":4194304}' \
+		'{"seq":1,"t":1,"dur":1,"tid":1,"api":"hipMalloc","args":{"ptr":"0x610000100000","size":1048576}}' \
+		'{"seq":2,"t":2,"dur":1,"tid":1,"api":"hipMemset","args":{"dst":"0x610000100000","value":5,"sizeBytes":1048576}}' \
+		'{"seq":3,"t":3,"dur":1,"tid":1,"api":"hipMemset","args":{"dst":"0x610000200000","value":6,"sizeBytes":4096}}' \
+		'{"seq":4,"t":4,"dur":1,"tid":1,"api":"hipFree","args":{"ptr":"0x610000100000"}}' \
+		'{"end":"exit","t":9,"calls":4,"outputs":0,"regions":1,"lost":0,"notRecorded":{}}' >run
+	for placement in "" --no-placement; do
+		# The last byte before it, its first and last, the first behind it.
+		for at in 0x6100000fffff:00 0x610000100000:05 0x6100001fffff:05 0x610000200000:06; do
+			run_sep hrr-play -q -d emu $placement --fill-byte 0 --stop-at 3 --dump "${at%:*}:1" run
+			status_is 0
+			[ "$(xxd -p <.out)" = "${at#*:}" ] || {
+				saw "$placement ${at%:*} holds $(xxd -p <.out)"
+				return 1
+			}
+		done
+	done
+	run_sep hrr-play -d emu run
+	status_is 0
+	err_has "Region segs : 1 backed"
+}
+
 @test "hrr-play: the same, where work is done late" {
 	local a f
 	need_apps saxpy

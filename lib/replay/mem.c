@@ -276,6 +276,30 @@ static void mem_undo(struct hrr_replay *r, struct hrr_mem *m)
 	m->how = HRR_FREE_NONE;
 }
 
+/*
+ * What a segment shares its addresses with (an allocation the annotation spans, too) shares its
+ * storage where both are placed, and has bytes by now: those stay.
+ */
+static int fill_fresh(struct hrr_replay *r, const struct hrr_mem *m, uint64_t stream)
+{
+	uint64_t end = m->base + m->size, stop;
+	int rc = 0;
+
+	if (m->kind != HRR_MEM_SEGMENT || m->how != HRR_FREE_PLACED)
+		return hrr_mem_fill(r, m->live, m->size, stream);
+	for (uint64_t at = m->base; rc == 0 && at < end; at = stop) {
+		const struct hrr_range *x = hrr_ranges_overlap(r->map, at, end - at);
+		bool in = x != NULL && x->base <= at;
+		bool placed =
+		    x != NULL && ((const struct hrr_mem *)x->value)->how == HRR_FREE_PLACED;
+		stop = x == NULL ? end : in ? x->base + x->size : x->base;
+		stop = stop < end ? stop : end;
+		if (!in || !placed)
+			rc = hrr_mem_fill(r, m->live + (at - m->base), stop - at, stream);
+	}
+	return rc;
+}
+
 int hrr_mem_back(struct hrr_replay *r, struct hrr_mem *m, uint64_t stream)
 {
 	int saved, rc, device = r->device;
@@ -299,7 +323,7 @@ int hrr_mem_back(struct hrr_replay *r, struct hrr_mem *m, uint64_t stream)
 		rc = mem_alloc(r, m); /* what was only put off is free now */
 	hrr_unrelax(r, saved);
 	if (rc == 0) {
-		rc = hrr_mem_fill(r, m->live, m->size, stream);
+		rc = fill_fresh(r, m, stream);
 		if (rc < 0)
 			mem_undo(r, m);
 	}

@@ -130,7 +130,7 @@ static int chunk_access(struct hrr_replay *r, const struct hrr_chunk *c, uint32_
 	uint64_t n = 0;
 
 	for (int d = 0; d < r->n_devices && d < HRR_MAX_DEVICES; d++)
-		if (d == c->device || (users >> d & 1) != 0) {
+		if (d == c->device || c->open || (users >> d & 1) != 0) {
 			desc[n].location.type = hipMemLocationTypeDevice;
 			desc[n].location.id = d;
 			desc[n++].flags = hipMemAccessFlagsProtReadWrite;
@@ -138,6 +138,21 @@ static int chunk_access(struct hrr_replay *r, const struct hrr_chunk *c, uint32_
 	return HRR_CALL(r, hipMemSetAccess, c->base, c->size, HRR_P(desc), n) == hipSuccess
 		   ? 0
 		   : -EPROTO;
+}
+
+/*
+ * Who may use a segment is not recorded, since HIP was not asked: where the run time lets it,
+ * everybody, as the recorded kernels did.
+ */
+static void chunk_open(struct hrr_replay *r, struct hrr_chunk *c)
+{
+	if (c->open || r->n_devices == 1)
+		return;
+	c->open = true;
+	if (chunk_access(r, c, 0) < 0) {
+		c->open = false;
+		chunk_access(r, c, r->place->peers[c->device]);
+	}
 }
 
 static void chunk_free(struct hrr_replay *r, struct hrr_chunk *c)
@@ -220,6 +235,8 @@ int hrr_place_alloc(struct hrr_replay *r, struct hrr_mem *m)
 				return 0;
 			}
 			c->users++;
+			if (m->kind == HRR_MEM_SEGMENT)
+				chunk_open(r, c);
 			at = c->base + c->size;
 		}
 		continue;

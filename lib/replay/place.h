@@ -27,6 +27,7 @@ struct hrr_chunk { /* physical memory mapped in a span; several allocations may 
 	uint64_t base, size, handle;
 	uint32_t users;
 	int device;
+	bool open; /* every device may use it */
 };
 
 struct hrr_place {
