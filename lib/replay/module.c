@@ -63,6 +63,49 @@ int hrr_do_get_global(struct hrr_replay *r, struct hrr_event *ev)
 
 /* --- modules of the program -------------------------------------------------------- */
 
+struct owned {
+	uint64_t owner;
+	struct hrr_mem *found;
+};
+
+static int find_owned(void *self, const struct hrr_range *x)
+{
+	struct owned *o = self;
+	struct hrr_mem *m = x->value;
+
+	if (m->kind != HRR_MEM_ALIAS || m->owner != o->owner)
+		return 0;
+	o->found = m;
+	return 1;
+}
+
+/* Its variables and functions go, and the module itself when the device is idle. */
+static int module_leaves(struct hrr_replay *r, struct hrr_event *ev, uint64_t recorded)
+{
+	const struct hrr_held *h = hrr_held_find(&r->held[HRR_H_MODULE], recorded);
+	struct hrr_module *m = h->info;
+	uint64_t live = h->live;
+	struct owned o = {.owner = recorded};
+	int rc = 0;
+
+	while (o.found = NULL, hrr_ranges_each(r->map, find_owned, &o) != 0)
+		hrr_mem_drop(r, o.found, r->seq);
+	struct hrr_held_map *fns = &r->held[HRR_H_FUNCTION];
+	for (size_t i = 0; i < fns->cap; i++)
+		while (fns->slot[i].recorded != 0 && fns->slot[i].owner == recorded)
+			hrr_held_del(fns, fns->slot[i].recorded);
+	hrr_held_del(&r->held[HRR_H_MODULE], recorded);
+	/* The image stays with what was loaded from it until the end: unloading may be late. */
+	if (m != NULL) {
+		hrr_code_release(&m->code);
+		rc = hrr_stage(r, &m->blob);
+		free(m);
+	}
+	if (rc < 0)
+		return rc;
+	return hrr_defer(r, HRR_DEFER_MODULE, ev, recorded, live, NULL);
+}
+
 int hrr_do_module_load(struct hrr_replay *r, struct hrr_event *ev)
 {
 	int blobs = ev->rec->blobs, n = blobs >= 0 ? hrr_json_get(ev->j, blobs, "image") : -1;
@@ -82,9 +125,17 @@ int hrr_do_module_load(struct hrr_replay *r, struct hrr_event *ev)
 		memcpy(text, id, len < HRR_ID_TEXT ? len : HRR_ID_TEXT);
 		rc = hrr_load_image(r, &m->blob, text, &live);
 	}
-	struct hrr_held *h =
-	    rc == 0 ? hrr_held_add(&r->held[HRR_H_MODULE], hrr_arg_of(ev, "module"), live) : NULL;
+	uint64_t recorded = hrr_arg_of(ev, "module");
+	if (rc == 0 && hrr_held_find(&r->held[HRR_H_MODULE], recorded) != NULL) {
+		hrr_warn(r, ev->seq, NULL,
+			 "module 0x%llx is still there: its release is not in the stream",
+			 (unsigned long long)recorded);
+		rc = module_leaves(r, ev, recorded);
+	}
+	struct hrr_held *h = rc == 0 ? hrr_held_add(&r->held[HRR_H_MODULE], recorded, live) : NULL;
 	if (h == NULL) {
+		if (live != 0)
+			HRR_CALL(r, hipModuleUnload, live);
 		hrr_blob_release(&m->blob);
 		free(m);
 		return rc < 0 ? rc : hrr_fail(r, "its handle was not recorded");
@@ -140,50 +191,16 @@ int hrr_do_get_function(struct hrr_replay *r, struct hrr_event *ev)
 	return 0;
 }
 
-struct owned {
-	uint64_t owner;
-	struct hrr_mem *found;
-};
-
-static int find_owned(void *self, const struct hrr_range *x)
-{
-	struct owned *o = self;
-	struct hrr_mem *m = x->value;
-
-	if (m->kind != HRR_MEM_ALIAS || m->owner != o->owner)
-		return 0;
-	o->found = m;
-	return 1;
-}
-
 int hrr_do_module_unload(struct hrr_replay *r, struct hrr_event *ev)
 {
-	uint64_t recorded = ev->w[0], live;
-	int rc = hrr_handle(r, ev, HRR_H_MODULE, recorded, &live);
+	uint64_t live;
+	int rc = hrr_handle(r, ev, HRR_H_MODULE, ev->w[0], &live);
 
 	if (rc < 0)
 		return rc;
-	struct hrr_held *h = hrr_held_find(&r->held[HRR_H_MODULE], recorded);
-	if (h == NULL)
+	if (ev->w[0] == 0)
 		return hrr_fail(r, "its module is null");
-	struct hrr_module *m = h->info;
-	struct owned o = {.owner = recorded};
-	while (o.found = NULL, hrr_ranges_each(r->map, find_owned, &o) != 0)
-		hrr_mem_drop(r, o.found, r->seq);
-	struct hrr_held_map *fns = &r->held[HRR_H_FUNCTION];
-	for (size_t i = 0; i < fns->cap; i++)
-		while (fns->slot[i].recorded != 0 && fns->slot[i].owner == recorded)
-			hrr_held_del(fns, fns->slot[i].recorded);
-	hrr_held_del(&r->held[HRR_H_MODULE], recorded);
-	/* The image stays with what was loaded from it until the end: unloading may be late. */
-	if (m != NULL) {
-		hrr_code_release(&m->code);
-		rc = hrr_stage(r, &m->blob);
-		free(m);
-	}
-	if (rc < 0)
-		return rc;
-	rc = hrr_defer(r, HRR_DEFER_MODULE, ev, recorded, live, NULL);
+	rc = module_leaves(r, ev, ev->w[0]);
 	r->owed_wait = true;
 	return rc < 0 ? rc : hrr_settle_if_idle(r);
 }

@@ -339,8 +339,34 @@ static void stream_after_reset(void)
 	rig_end(&g);
 }
 
+/* Its release was filtered out: what is loaded under the same number takes its place. */
+static void module_again(void)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	begin(&g);
+	for (int i = 0; i < 2; i++)
+		rig_call(&g, "hipModuleLoadData",
+			 "\"module\":\"0x71\",\"image\":\"0x1\"},\"blobs\":{\"image\":\"%s\"}}",
+			 fill_object(&g));
+	ok(strstr(g.text, "module 0x71 is still there") != NULL, "a module loaded twice: %s",
+	   g.text);
+	sync_all(&g);
+	is(log_count("hipModuleUnload"), 1, "  the first one is unloaded");
+	rig_call(&g, "hipModuleUnload", "\"module\":\"0x71\"}}");
+	is(log_count("hipModuleUnload"), 2, "  and the second by its release");
+	rig_call(&g, "hipModuleLoadData",
+		 "\"module\":\"0x0\",\"image\":\"0x1\"},\"blobs\":{\"image\":\"%s\"}}",
+		 fill_object(&g));
+	is(log_count("hipModuleUnload"), 3, "  one that has no number is let go: %s", g.text);
+	rig_end(&g);
+	is(g.v.outcome[HRR_FAILED], 1, "  which fails, nothing else does");
+	is(log_count("hipModuleUnload"), 3, "  none is left for the end");
+}
+
 int main(void)
 {
+	module_again();
 	stream_after_reset();
 	many_arguments();
 	blocks_and_their_memory();

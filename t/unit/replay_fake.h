@@ -390,6 +390,7 @@ static int f_hipModuleLoadData(hipModule_t *m, void *image)
 static int f_hipModuleUnload(hipModule_t m)
 {
 	(void)m;
+	fake_log("hipModuleUnload");
 	return 0;
 }
 static int f_hipModuleGetFunction(hipFunction_t *f, hipModule_t m, const char *name)
