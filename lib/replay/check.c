@@ -65,7 +65,7 @@ static const unsigned char *locate(struct hrr_replay *r, const struct output *o,
 	if (o->height != 0) {
 		l = hrr_landing_find(r, o->addr, o->size);
 		if (l != NULL && l->packed && l->addr == o->addr && l->size == o->size) {
-			l->compared = true;
+			hrr_landing_seen(r, l);
 			*w = l->writer;
 			*ret_packed = true;
 			return l->data;
@@ -85,7 +85,7 @@ static const unsigned char *locate(struct hrr_replay *r, const struct output *o,
 		*why = "nothing was delivered to this address in replay";
 		return NULL;
 	}
-	l->compared = true;
+	hrr_landing_seen(r, l);
 	*w = l->writer;
 	return l->data + (o->addr - l->addr);
 }

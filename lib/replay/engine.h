@@ -104,9 +104,9 @@ struct hrr_replay {
 	struct hrr_blocks *blocks;	/* owned */
 	struct hrr_registration *stuck; /* the run time would not unregister them */
 
-	struct hrr_ranges *landings; /* -> struct hrr_landing */
-	size_t landing_bytes;
-	uint64_t host_bytes; /* of pinned and managed memory */
+	struct hrr_ranges *landings;				 /* -> struct hrr_landing */
+	size_t landing_bytes, landing_bytes_seen, landings_seen; /* seen: compared by now */
+	uint64_t host_bytes;					 /* of pinned and managed memory */
 	struct hrr_landing *old_landings;
 
 	struct hrr_staged *staged;

@@ -81,6 +81,8 @@ int hrr_landing_get(struct hrr_replay *r, uint64_t addr, uint64_t size, bool pac
 void hrr_landing_queued(struct hrr_replay *r, struct hrr_landing *l, uint64_t seq, uint64_t key);
 /* What is queued into it arrives, since its bytes are to be moved. */
 int hrr_landing_arrived(struct hrr_replay *r, struct hrr_landing *l);
+/* Its bytes were compared: it may go when there is too much. */
+void hrr_landing_seen(struct hrr_replay *r, struct hrr_landing *l);
 struct hrr_landing *hrr_landing_find(struct hrr_replay *r, uint64_t addr, uint64_t size);
 void hrr_landing_retire(struct hrr_replay *r, struct hrr_landing *l);
 void hrr_landing_trim(struct hrr_replay *r);

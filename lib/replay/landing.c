@@ -11,6 +11,10 @@
  */
 
 #define LANDING_KEEP ((size_t)64 << 20)
+#define LANDING_MANY 4096
+/* Those whose output has not come yet; of streams that have none, all. */
+#define UNSEEN_KEEP ((size_t)1 << 30)
+#define UNSEEN_MANY 1000000
 #define STAGED_KEEP ((size_t)256 << 20)
 
 static void landing_free(struct hrr_replay *r, struct hrr_landing *l)
@@ -20,9 +24,24 @@ static void landing_free(struct hrr_replay *r, struct hrr_landing *l)
 	free(l);
 }
 
+void hrr_landing_seen(struct hrr_replay *r, struct hrr_landing *l)
+{
+	r->landings_seen += !l->compared;
+	r->landing_bytes_seen += l->compared ? 0 : l->cap;
+	l->compared = true;
+}
+
+static void landing_unseen(struct hrr_replay *r, struct hrr_landing *l)
+{
+	r->landings_seen -= l->compared;
+	r->landing_bytes_seen -= l->compared ? l->cap : 0;
+	l->compared = false;
+}
+
 /* Leaves the map; queued work may still write it, so it is freed after the next wait. */
 void hrr_landing_retire(struct hrr_replay *r, struct hrr_landing *l)
 {
+	landing_unseen(r, l);
 	hrr_ranges_del(r->landings, l->addr, l);
 	l->next = r->old_landings;
 	r->old_landings = l;
@@ -152,7 +171,7 @@ int hrr_landing_get(struct hrr_replay *r, uint64_t addr, uint64_t size, bool pac
 		return rc;
 	l->packed = packed;
 	l->epoch = r->epoch;
-	l->compared = false;
+	landing_unseen(r, l);
 	*ret = l;
 	return 0;
 }
@@ -167,6 +186,7 @@ struct hrr_landing *hrr_landing_find(struct hrr_replay *r, uint64_t addr, uint64
 
 struct gathered {
 	struct hrr_replay *r;
+	bool unseen;
 	struct hrr_landing **v;
 	size_t n;
 };
@@ -176,7 +196,7 @@ static int gather(void *self, const struct hrr_range *x)
 	struct gathered *g = self;
 	struct hrr_landing *l = x->value;
 
-	if (l->compared || l->epoch + 1 < g->r->epoch)
+	if (l->compared || (g->unseen && l->epoch + 1 < g->r->epoch))
 		g->v[g->n++] = l;
 	return 0;
 }
@@ -190,13 +210,15 @@ void hrr_landing_trim(struct hrr_replay *r)
 		r->old_landings = next;
 	}
 	size_t n = hrr_ranges_count(r->landings);
-	if (r->landing_bytes <= LANDING_KEEP && n <= 4096)
+	bool unseen = r->landing_bytes > UNSEEN_KEEP || n > UNSEEN_MANY;
+	if (r->landing_bytes_seen <= LANDING_KEEP && r->landings_seen <= LANDING_MANY && !unseen)
 		return;
-	struct gathered g = {.r = r, .v = calloc(n, sizeof *g.v)};
+	struct gathered g = {.r = r, .unseen = unseen, .v = calloc(n + 1, sizeof *g.v)};
 	if (g.v == NULL)
 		return;
 	hrr_ranges_each(r->landings, gather, &g);
 	for (size_t i = 0; i < g.n; i++) {
+		landing_unseen(r, g.v[i]);
 		hrr_ranges_del(r->landings, g.v[i]->addr, g.v[i]);
 		landing_free(r, g.v[i]);
 	}

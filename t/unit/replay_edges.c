@@ -364,8 +364,36 @@ static void module_again(void)
 	is(log_count("hipModuleUnload"), 3, "  none is left for the end");
 }
 
+/* What has reached the host waits for its output, however much of it there is. */
+static void landings_wait(size_t n, size_t size)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	begin(&g);
+	rig_call(&g, "hipMalloc", "\"ptr\":\"0x%llx\",\"size\":%zu}}", LLU(D2), size);
+	fake.late = true;
+	set(&g, D2, 5, size);
+	for (size_t i = 0; i < n; i++)
+		fetch(&g, A + i * (size + 64), D2, size);
+	for (int i = 0; i < 3; i++) {
+		rig_call(&g, "hipFree", "\"ptr\":\"0x%llx\"}}", LLU(D));
+		rig_call(&g, "hipMalloc", "\"ptr\":\"0x%llx\",\"size\":64}}", LLU(D));
+		sync_all(&g);
+	}
+	for (size_t i = 0; i < n; i++)
+		rig_output(&g, A + i * (size + 64), 5, size, 0);
+	is(hrr_replay_verdict(g.r)->outcome[HRR_EXACT], n,
+	   "%zu times %zu bytes on the host are compared: %s", n, size, g.text);
+	sync_all(&g);
+	rig_output(&g, A, 5, size, 0);
+	is(hrr_replay_verdict(g.r)->outcome[HRR_UNCHECKED], 1, "  and then let go");
+	rig_end(&g);
+}
+
 int main(void)
 {
+	landings_wait(2, (size_t)40 << 20);
+	landings_wait(5000, 16);
 	module_again();
 	stream_after_reset();
 	many_arguments();
