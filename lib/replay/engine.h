@@ -225,9 +225,10 @@ void hrr_note_pending(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, ui
 		      uint64_t seq, uint64_t key, bool exact);
 /* Whether such work may still be queued for any of these bytes. */
 bool hrr_pending(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t size);
-/* Some that is not exact, or NULL. */
+/* Some that is not exact, behind another (NULL: the first), or NULL. */
 const struct hrr_pending *hrr_pending_anywhere(struct hrr_replay *r, const struct hrr_mem *m,
-					       uint64_t addr, uint64_t size);
+					       uint64_t addr, uint64_t size,
+					       const struct hrr_pending *after);
 /* Whether addr is written for certain; *n, bytes from there, is cut to where the answer holds. */
 bool hrr_pending_exactly(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t *n);
 

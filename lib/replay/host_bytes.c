@@ -9,7 +9,7 @@
  * What the host held when a call began, put where replay has that memory. Queued work may write
  * there too, and the record cannot tell whether it had: its bytes are left to it. Of a copy they
  * are known; of a kernel what differs from what the record said last is the host's, and goes
- * there behind the kernel.
+ * there behind the kernel. A kernel that does not end soon may be waiting for just that.
  */
 
 #define LLU(x) ((unsigned long long)(x))
@@ -45,43 +45,38 @@ void hrr_host_told(struct hrr_mem *m, uint64_t addr, uint64_t size, const struct
 	m->told[i] = (struct hrr_told){addr, size, id};
 }
 
-/* What the record said last of these bytes: 1, and blob is the caller's; 0 nothing. */
-static int told(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t size,
-		struct hrr_blob *blob, const unsigned char **ret)
+/* What the record said last of the byte at addr, or NULL; *n is cut to where the answer holds. */
+static const struct hrr_told *told_at(const struct hrr_mem *m, uint64_t addr, uint64_t *n)
 {
-	struct hrr_diag d = {0};
-
 	for (uint32_t i = m->n_told; i-- > 0;) {
 		const struct hrr_told *t = &m->told[i];
-		if (addr < t->base || addr - t->base > t->size || size > t->size - (addr - t->base))
-			continue;
-		int rc = hrr_blobs_get(r->blobs, &t->id, 0, blob, &d);
-		if (rc < 0)
-			return hrr_trouble(r, rc, "host bytes: %s", d.what);
-		if (blob->len != t->size) {
-			hrr_blob_release(blob);
-			return 0;
+		if (addr < t->base) {
+			*n = t->base - addr < *n ? t->base - addr : *n;
+		} else if (addr - t->base < t->size) {
+			*n = t->size - (addr - t->base) < *n ? t->size - (addr - t->base) : *n;
+			return t;
 		}
-		*ret = (const unsigned char *)blob->data + (addr - t->base);
-		return 1;
 	}
-	return 0;
+	return NULL;
 }
 
-/* Not for ever: a kernel may wait for what only a later record brings. */
-static bool done(struct hrr_replay *r, uint64_t key)
+/* Whether the kernel that was queued has ended; waited for, but not for ever. NULL, or why not. */
+static const char *running(struct hrr_replay *r, uint64_t key)
 {
 	const struct hrr_held *h = hrr_held_find(&r->held[HRR_H_STREAM], key);
 
-	if (r->captures != 0 || r->value_waits || (key != 0 && h == NULL))
-		return false;
+	/* Asking would end the capture, or there is nobody to ask. */
+	if (r->captures != 0 || (key != 0 && h == NULL))
+		return "it cannot be asked whether it has ended";
+	if (r->value_waits)
+		return "its stream may wait for a value that a later call brings";
 	for (int i = 0; i < TRIES; i++) {
 		int64_t e = HRR_CALL(r, hipStreamQuery, h != NULL ? h->live : 0);
 		if (e != hipErrorNotReady)
-			return e == hipSuccess;
+			return e == hipSuccess ? NULL : "it ended in an error";
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
-	return false;
+	return "it is still running after 2 seconds";
 }
 
 /* Bytes that are not old's, or all, where no queued copy writes. */
@@ -100,28 +95,63 @@ static void put(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, un
 	}
 }
 
+/* The host has written behind kernels: where they do not end soon, it is said, once. */
+static void behind(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t size)
+{
+	const struct hrr_pending *p = NULL;
+	const char *why = NULL;
+
+	while (why == NULL && (p = hrr_pending_anywhere(r, m, addr, size, p)) != NULL)
+		if ((why = running(r, p->stream)) != NULL)
+			hrr_warn(r, r->seq, NULL,
+				 "the host wrote to 0x%llx after call %llu was queued, which may "
+				 "use that memory; %s: what was written may be there too soon",
+				 LLU(addr), LLU(p->seq), why);
+}
+
+/* Beside queued work that may write anywhere there: what the host changed since it was told. */
+static int write_changed(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, unsigned char *to,
+			 const unsigned char *from, uint64_t size)
+{
+	struct hrr_diag d = {0};
+	bool asked = false;
+	uint64_t n;
+
+	for (uint64_t at = 0; at < size; at += n) {
+		n = size - at;
+		const struct hrr_told *t = told_at(m, addr + at, &n);
+		struct hrr_blob blob;
+		if (t == NULL) /* it is left to that work */
+			continue;
+		int rc = hrr_blobs_get(r->blobs, &t->id, 0, &blob, &d);
+		if (rc < 0)
+			return hrr_trouble(r, rc, "host bytes: %s", d.what);
+		if (blob.len == t->size) {
+			const unsigned char *old =
+			    (const unsigned char *)blob.data + (addr + at - t->base);
+			if (!asked && memcmp(old, from + at, n) != 0) {
+				behind(r, m, addr, size);
+				asked = true;
+			}
+			put(r, m, addr + at, to + at, from + at, old, n);
+		}
+		hrr_blob_release(&blob);
+	}
+	return 0;
+}
+
 int hrr_host_write(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, uint64_t live,
 		   const unsigned char *from, uint64_t size)
 {
 	unsigned char *to = (unsigned char *)(uintptr_t)live;
-	const unsigned char *old = NULL;
-	const struct hrr_pending *p;
-	struct hrr_blob blob = {0};
-	int rc = 1;
 
-	if (m == NULL || !hrr_pending(r, m, addr, size)) {
+	if (m == NULL || !hrr_pending(r, m, addr, size))
 		memcpy(to, from, size);
-		return 0;
-	}
-	if ((p = hrr_pending_anywhere(r, m, addr, size)) != NULL) {
-		rc = told(r, m, addr, size, &blob, &old);
-		if (rc > 0 && memcmp(old, from, size) != 0 && !done(r, p->stream))
-			rc = 0;
-	}
-	if (rc > 0)
-		put(r, m, addr, to, from, old, size);
-	hrr_blob_release(&blob);
-	return rc < 0 ? rc : rc == 0;
+	else if (hrr_pending_anywhere(r, m, addr, size, NULL) != NULL)
+		return write_changed(r, m, addr, to, from, size);
+	else
+		put(r, m, addr, to, from, NULL, size);
+	return 0;
 }
 
 static int host_piece(struct hrr_replay *r, const struct hrr_json *j, int at)

@@ -63,7 +63,7 @@ int hrr_block_for(struct hrr_replay *r, uint64_t addr, uint64_t size, bool fresh
 		  struct hrr_block **ret);
 /*
  * host_bytes.c: what the host held, size bytes for live memory m (or NULL) at its recorded addr.
- * 0; 1: left to queued work that may write there; negative.
+ * What queued work may write there is left to it.
  */
 int hrr_host_write(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, uint64_t live,
 		   const unsigned char *from, uint64_t size);

@@ -72,12 +72,18 @@ bool hrr_pending(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, u
 }
 
 const struct hrr_pending *hrr_pending_anywhere(struct hrr_replay *r, const struct hrr_mem *m,
-					       uint64_t addr, uint64_t size)
+					       uint64_t addr, uint64_t size,
+					       const struct hrr_pending *after)
 {
-	for (uint32_t i = 0; i < m->n_pending; i++)
+	const struct hrr_pending *rest = &m->pending_rest;
+
+	if (after == rest)
+		return NULL;
+	for (uint32_t i = after != NULL ? (uint32_t)(after - m->pending) + 1 : 0; i < m->n_pending;
+	     i++)
 		if (!m->pending[i].exact && meets(r, &m->pending[i], addr, size))
 			return &m->pending[i];
-	return meets(r, &m->pending_rest, addr, size) ? &m->pending_rest : NULL;
+	return meets(r, rest, addr, size) ? rest : NULL;
 }
 
 bool hrr_pending_exactly(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t *n)

@@ -274,8 +274,63 @@ static void mapped(void)
 	is(g.v.outcome[HRR_EXACT], 4, "  both wrote, and so did the host in between: %s", g.text);
 }
 
+/* A kernel that does not end may be waiting for the host: its bytes come, and that is said. */
+static void mapped_and_running(void)
+{
+	struct rig g = {.opt.watchdog = 10};
+
+	begin(&g);
+	fake.late = true;
+	rig_call(&g, "hipHostMalloc", "\"ptr\":\"0x%llx\",\"size\":4096,\"flags\":0}}", LLU(H));
+	launch_over(&g, 0, 0x33, 0);
+	fake.stuck = true;
+	g.text[0] = '\0';
+	launch_over(&g, 1024, 0x44, 2048);
+	ok(strstr(g.text, "0x7f0000000000 after call 4 was queued") != NULL &&
+	       strstr(g.text, "still running after 2 seconds") != NULL,
+	   "the host wrote while a kernel runs for long: %s", g.text);
+	is(hrr_replay_verdict(g.r)->outcome[HRR_WARNED], 1, "  which is said once");
+	fake.stuck = false;
+	rig_call(&g, "hipDeviceSynchronize", "}}");
+	rig_output(&g, H + 2048, 5, 64, 0);
+	rig_output(&g, H, 0x33, 64, 0);
+	rig_output(&g, H + 1024, 0x44, 64, 0);
+	rig_end(&g);
+	is(g.v.outcome[HRR_EXACT], 3, "  what it wrote is there, and what kernels wrote: %s",
+	   g.text);
+}
+
+/* The record told of two pieces; an upload takes some of both, changed since, while a kernel runs.
+ */
+static void mapped_in_pieces(void)
+{
+	struct rig g = {.opt.watchdog = 1};
+
+	begin(&g);
+	fake.late = true;
+	rig_call(&g, "hipHostMalloc", "\"ptr\":\"0x%llx\",\"size\":8192,\"flags\":0}}", LLU(H));
+	launch_over(&g, 0, 0x33, 0);
+	rig_call(
+	    &g, "hipLaunchKernel",
+	    "\"function_address\":\"0x1\",\"numBlocks\":[1,1,1],\"dimBlocks\":[64,1,1],"
+	    "\"sharedMemBytes\":0,\"stream\":\"0x51\"},\"host\":[{\"addr\":\"0x%llx\","
+	    "\"size\":4096,\"blob\":\"%s\"}],\"kernel\":{\"name\":\"fill\",\"object\":\"%s\","
+	    "\"grid\":[1,1,1],\"block\":[64,1,1],\"lds\":0,\"args\":[{\"offset\":0,\"size\":16,"
+	    "\"hex\":\"00000000000000000000000000000000\"}]}}",
+	    LLU(H + 4096), rig_bytes(&g, 1, 4096), fill_object(&g));
+	is(g.rc, 0, "a launch that only tells: %s", g.text);
+	copy_async(&g, D + 64, H + 4096 - 32, 9);
+	copy_async(&g, H + 1024, D + 64, -1);
+	rig_call(&g, "hipDeviceSynchronize", "}}");
+	rig_output(&g, H + 1024, 9, 64, 0);
+	rig_end(&g);
+	is(g.v.outcome[HRR_EXACT], 1, "what the host wrote over two pieces is there: %s", g.text);
+}
+
 int main(void)
 {
+	mapped_and_running();
+	mapped_in_pieces();
 	staging();
 	mapped();
 	deferred();
