@@ -52,7 +52,7 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 LIB := $(BUILD)/lib/libhrr.a
 L := $(BUILD)/lib/hrr
 # What recorded programs get: of libhrr only the parts that may run inside them.
-IN_PROGRAM_SRC := lib/base/buf.c lib/base/diag.c lib/base/mask.c lib/base/range.c \
+IN_PROGRAM_SRC := lib/base/buf.c lib/base/diag.c lib/base/mask.c lib/base/proc.c lib/base/range.c \
 	$(filter lib/hip/bundle%.c lib/hip/codeobj%.c lib/hip/msgpack%.c lib/hip/elf%.c \
 	lib/hip/dwarf%.c lib/hip/table.c lib/hip/node_call.c,$(LIB_SRC))
 COMPLETIONS := $(BUILD)/share/hrr.bash $(BUILD)/share/_hrr

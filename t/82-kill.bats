@@ -153,6 +153,60 @@ copies_are_there() {
 	err_has "nothing to recover"
 }
 
+@test "kill: hrr-capture: --recover while the program runs, and again, and when it has ended" {
+	export LD_LIBRARY_PATH=$STUB
+	hrr-capture -q -o a.hrr -- sh -c "'$STUB/calls' pinned_paced 200; echo \$? >code" &
+	pid=$!
+	sleep 0.5
+	kill -9 $pid
+	wait $pid || true
+	for i in 1 2; do
+		run_sep hrr-capture --recover a.hrr
+		status_is 0
+		[ ! -e code ]
+		[ "$(events a.hrr | tail -1 | jq -r .end)" = cut ]
+		events a.hrr >"after$i"
+		run_sep hrr-cat a.hrr
+		err_lacks bad
+	done
+	# The time of the end is another.
+	diff <(head -n -1 after1) <(head -n -1 after2)
+	until [ -e code ]; do sleep 0.05; done
+	[ "$(cat code)" = 0 ]
+	run_sep hrr-capture --recover a.hrr
+	status_is 0
+	[ ! -e a.hrr/.recording ]
+	[ "$(events a.hrr | jq -c "select(.output)|.unknown")" = \
+		'"the program ended before it waited"' ]
+	run_sep hrr-cat a.hrr
+	err_has "cut short"
+	err_lacks bad
+	# As at the first: what came after that was not recorded.
+	[ "$(events a.hrr | tail -1 | jq -c '[.end,.calls,.outputs]')" = \
+		"$(tail -1 after1 | jq -c '[.end,.calls,.outputs]')" ]
+}
+
+@test "kill: hrr-capture: nobody who asked how it ended, or its number given away: it does not run" {
+	export LD_LIBRARY_PATH=$STUB
+	sh -c "hrr-capture -q -o a.hrr -- '$STUB/calls' paced 30 & echo \$! >pid; exec sleep 20" 3>&- &
+	parent=$!
+	until [ -s pid ] && [ -n "$(find . -path "./a.hrr/pid-*")" ]; do sleep 0.05; done
+	kill -9 "$(cat pid)"
+	until grep -q '^State:.Z' "/proc/$(cat pid)/status"; do sleep 0.05; done
+	run_sep hrr-cat a.hrr
+	err_has "cut short"
+	sleep 0.5
+	cp -r a.hrr b.hrr
+	run_sep hrr-capture --recover a.hrr
+	status_is 0
+	[ "$(events a.hrr | tail -1 | jq -c '[.end,.calls]')" = '["complete",30]' ]
+	kill $parent
+	jq -c ".writer = $$" b.hrr/manifest.json >m
+	mv m b.hrr/manifest.json
+	run_sep hrr-capture --recover b.hrr
+	status_is 0
+}
+
 @test "kill: hrr-capture: a program that fills its ring runs on unrecorded, and the archive says so" {
 	export LD_LIBRARY_PATH=$STUB
 	hrr-capture -q --ring-size 64K -o a.hrr -- sh -c "'$STUB/calls' small 30000000; echo \$? >code" &

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/proc.h"
 #include "lib/store/file.h"
 
 static bool is_locked(int fd)
@@ -212,32 +213,6 @@ void process_flush(struct process *p)
 	check_limits(p->c);
 }
 
-/* State letter and start time of a pid as we see it; false: there is none. */
-static bool proc_stat(uint32_t pid, char *ret_state, uint64_t *ret_start)
-{
-	char path[64], text[1024];
-
-	snprintf(path, sizeof path, "/proc/%u/stat", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	ssize_t n = read(fd, text, sizeof text - 1);
-	close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	char *s = strrchr(text, ')');
-	if (s == NULL || s[1] != ' ')
-		return false;
-	*ret_state = s[2];
-	for (int field = 2; s != NULL && field < 22; field++)
-		s = strchr(s + 1, ' ');
-	if (s == NULL)
-		return false;
-	*ret_start = strtoull(s + 1, NULL, 10);
-	return true;
-}
-
 /*
  * Dead: no process with this pid and start time (or a zombie), and nobody holds
  * the lock. Either alone may mislead: pids of other namespaces are not ours, a
@@ -250,8 +225,8 @@ bool process_is_dead(const struct process *p)
 
 	if (is_locked(p->ctl_fd))
 		return false;
-	return !proc_stat(p->pid, &state, &start) || start != p->ctl->start || state == 'Z' ||
-	       state == 'X';
+	return !hrr_proc_of(p->pid, &state, &start) || start != p->ctl->start ||
+	       hrr_proc_ended(state);
 }
 
 void process_free(struct process *p)
@@ -346,6 +321,22 @@ static void write_end(struct process *p, bool cut)
 	hrr_write_end(&p->out, &e);
 }
 
+/* The last lines of a stream, not marked as written. */
+static void write_last(struct process *p)
+{
+	struct hrr_diag diag = {0};
+	int rc = p->out.failed ? -ENOMEM : hrr_write_all(p->fd, p->out.data, p->out.len);
+
+	if (rc < 0) {
+		hrr_diag_set(&diag, rc, "cannot write events: %s", strerror(-rc));
+		if (!p->c->dead_output)
+			fail_output(p->c, &diag);
+		(void)!ftruncate(p->fd, (off_t)p->written);
+		p->failed = true;
+	}
+	p->out.len = 0;
+}
+
 void process_end(struct process *p, bool keep)
 {
 	bool dead = p->dead;
@@ -360,17 +351,23 @@ void process_end(struct process *p, bool keep)
 		p->next++;
 		p->cut = true;
 	}
+	if (keep)
+		process_flush(p); /* what follows is not marked: who recovers writes it again */
 	for (const struct pending *y = p->pending; y != NULL; y = y->next)
 		print_unknown(p, y,
 			      dead ? "the program ended before it waited"
 				   : "recording ended before the program waited");
-	process_flush(p); /* whether all of it is written decides what its end says */
+	if (!keep)
+		process_flush(p); /* whether all of it is written decides what its end says */
 	for (uint32_t i = 0; i < p->n_q; i++)
 		p->cut |= p->q[i].damaged;
 	if ((p->c->opt.options & HRR_OPT_DROP) == 0)
 		p->cut |= atomic_load(&p->ctl->lost) != 0;
 	if (p->c->recover) /* how it ended nobody saw: without exit handlers it was no exit */
-		p->cut |= p->c->alone || atomic_load(&p->ctl->exiting) == 0;
+		p->cut |= p->c->alone || atomic_load(&p->ctl->exiting) == 0 ||
+			  atomic_load(&p->ctl->outlived) != 0;
+	if (!dead)
+		atomic_store(&p->ctl->outlived, 1);
 	p->cut |= p->killed || !dead || p->c->limit != NULL || p->c->dead_output;
 	if (p->failed) { /* what was drained since went nowhere */
 		const struct hrr_progress *x = &p->ctl->progress[p->slot];
@@ -382,13 +379,12 @@ void process_end(struct process *p, bool keep)
 	if (p->failed)
 		hrr_buf_release(&p->out);
 	write_end(p, p->cut);
-	if (p->c->dead_output && p->fd >= 0 && p->c->opt.archive != NULL) {
-		/* The line that says so may still fit. */
-		if (!p->out.failed && hrr_write_all(p->fd, p->out.data, p->out.len) < 0)
-			(void)!ftruncate(p->fd, (off_t)p->written);
-		p->out.len = 0;
-	}
-	process_flush(p);
+	/* Where the output is dead the line that says so may still fit. */
+	bool apart = p->fd >= 0 && p->c->opt.archive != NULL;
+	if (apart && (keep || p->c->dead_output))
+		write_last(p);
+	if (!apart || !keep)
+		process_flush(p);
 	p->cut |= p->failed;
 	p->closed = true;
 	if (!keep)

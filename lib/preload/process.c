@@ -12,6 +12,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "lib/base/proc.h"
+
 static struct hrr_process nobody; /* before start-up, and where there is no memory for a page */
 struct hrr_process *_Atomic hrr_proc = &nobody;
 static uint64_t t_loaded; /* when the first of our code ran */
@@ -40,25 +42,14 @@ bool hrr_copy_in(void *dst, const void *src, size_t n)
 	return got == (ssize_t)n;
 }
 
-static bool read_start_time(uint64_t *ret)
+static void read_start_time(uint64_t *ret)
 {
-	char text[1024];
 	int fd = hrr_open("/proc/self/stat", O_RDONLY, 0);
 
 	if (fd < 0)
-		return false;
-	ssize_t n = read(fd, text, sizeof text - 1);
+		return;
+	hrr_proc_stat(fd, NULL, ret);
 	close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	char *p = strrchr(text, ')'); /* the name may hold anything */
-	for (int field = 2; p != NULL && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	if (p == NULL)
-		return false;
-	*ret = strtoull(p + 1, NULL, 10);
-	return true;
 }
 
 static void *map_file(int fd, size_t size)

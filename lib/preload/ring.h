@@ -38,7 +38,7 @@
 #define HRR_CTL_MAGIC 0x31306c7463727268ull
 #define HRR_RING_MAGIC 0x3130676e69727268ull
 #define HRR_ARENA_MAGIC 0x3130616e65726168ull
-#define HRR_RING_VERSION 6
+#define HRR_RING_VERSION 7
 #define HRR_ENV_DIR "HRR_CAPTURE_DIR"
 
 #define HRR_RING_HEADER 4096
@@ -119,6 +119,7 @@ struct hrr_ctl {
 	uint32_t layout;	     /* and how its structures are laid out: hrr_struct_at */
 	_Atomic uint32_t told;	     /* enum hrr_told: RUNTIME records that are written */
 	_Atomic uint32_t exiting;    /* exit handlers have begun */
+	_Atomic uint32_t outlived;   /* recording ended while it ran */
 	_Atomic uint64_t lost;	     /* records dropped */
 	_Atomic uint64_t lost_bytes; /* payload bytes that could not be kept */
 	_Alignas(64) _Atomic uint32_t settled;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/json.h"
+#include "lib/base/proc.h"
 #include "lib/store/file.h"
 
 #define MANIFEST "manifest.json"
@@ -209,6 +210,33 @@ void hrr_archive_close(struct hrr_archive *a)
 	free(a);
 }
 
+/*
+ * Its writer has not ended, and is no other process that was given the number since: one that
+ * records holds the lock of the hub as long as there is one.
+ */
+static bool writer_lives(const char *dir, pid_t writer)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+	char state, path[4096];
+	struct stat st;
+	bool lives;
+
+	if (hrr_proc_of((uint32_t)writer, &state, NULL))
+		lives = !hrr_proc_ended(state);
+	else /* EPERM: alive, somebody else's */
+		lives = kill(writer, 0) == 0 || errno == EPERM;
+	snprintf(path, sizeof path, "%s/.recording/hub", dir);
+	/* Not its own: who closes a file gives its locks up. */
+	if (!lives || writer == getpid() || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return lives;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return lives;
+	lives = fcntl(fd, F_GETLK, &l) < 0 || l.l_type != F_UNLCK;
+	close(fd);
+	return lives;
+}
+
 int hrr_archive_manifest(const char *dir, struct hrr_archive_manifest *ret, struct hrr_diag *diag)
 {
 	char *path = hrr_path_join(dir, MANIFEST);
@@ -253,9 +281,8 @@ int hrr_archive_manifest(const char *dir, struct hrr_archive_manifest *ret, stru
 		snprintf(m.boot, sizeof m.boot, "%s", word.data);
 	char boot[64];
 	hrr_boot_id(boot, sizeof boot);
-	/* EPERM: alive, somebody else's. */
 	m.running = running && m.writer > 0 && strcmp(boot, m.boot) == 0 &&
-		    (kill((pid_t)m.writer, 0) == 0 || errno == EPERM);
+		    writer_lives(dir, (pid_t)m.writer);
 	*ret = m;
 	rc = 0;
 out:

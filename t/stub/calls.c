@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,6 +215,19 @@ static void *short_thread(void *x)
 	return NULL;
 }
 
+static void output(bool waits)
+{
+	void *p, *d;
+	hipStream_t s;
+
+	hipStreamCreate(&s);
+	hipHostMalloc(&p, 64, 0);
+	hipMalloc(&d, 64);
+	hipMemcpyAsync(p, d, 64, hipMemcpyDeviceToHost, s);
+	if (waits)
+		hipStreamSynchronize(s);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "small";
@@ -254,7 +268,9 @@ int main(int argc, char **argv)
 			pthread_join(th[i], NULL);
 		return 0;
 	}
-	if (strcmp(what, "paced") == 0) {
+	if (strcmp(what, "paced") == 0 || strcmp(what, "pinned_paced") == 0) {
+		if (what[1] == 'i') /* with an output nobody waits for */
+			output(false);
 		for (long i = 0; i < n; i++) {
 			small(1);
 			usleep(5000);
@@ -350,15 +366,8 @@ int main(int argc, char **argv)
 		execl(argv[0], argv[0], "small", "3", (char *)NULL);
 		return 1;
 	}
-	if (strcmp(what, "pinned") == 0) { /* an output that nobody waits for */
-		void *p, *d;
-		hipStream_t s;
-		hipStreamCreate(&s);
-		hipHostMalloc(&p, 64, 0);
-		hipMalloc(&d, 64);
-		hipMemcpyAsync(p, d, 64, hipMemcpyDeviceToHost, s);
-		if (n > 1)
-			hipStreamSynchronize(s);
+	if (strcmp(what, "pinned") == 0) {
+		output(n > 1);
 		return 0;
 	}
 	if (strcmp(what, "window") == 0) { /* much, a pause, a little */

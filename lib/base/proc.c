@@ -1,0 +1,44 @@
+#include "lib/base/proc.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define START_FIELD 22 /* of proc(5), counted from 1 */
+
+bool hrr_proc_stat(int fd, char *ret_state, uint64_t *ret_start)
+{
+	char text[1024];
+	ssize_t n = read(fd, text, sizeof text - 1);
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	char *s = strrchr(text, ')'); /* the name may hold anything */
+	if (s == NULL || s[1] != ' ')
+		return false;
+	if (ret_state != NULL)
+		*ret_state = s[2];
+	for (int field = 2; s != NULL && field < START_FIELD; field++)
+		s = strchr(s + 1, ' ');
+	if (s == NULL)
+		return false;
+	if (ret_start != NULL)
+		*ret_start = strtoull(s + 1, NULL, 10);
+	return true;
+}
+
+bool hrr_proc_of(uint32_t pid, char *ret_state, uint64_t *ret_start)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%u/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	bool ok = hrr_proc_stat(fd, ret_state, ret_start);
+	close(fd);
+	return ok;
+}
