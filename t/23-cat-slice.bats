@@ -186,6 +186,83 @@ slice_is() { # EXPR SEQS
 	[ "$(jq -r 'select(.output) | .output' <"$T/.out")" = 5 ]
 }
 
+capture() { # DIGITS: a capture on stream 0x51 that launches on 0x7fDIGITS00, into graph 0x61
+	line hipStreamBeginCapture '"stream":"0x51","mode":"hipStreamCaptureModeGlobal"'
+	launch "$1"
+	line hipStreamEndCapture '"stream":"0x51","pGraph":"0x61"'
+}
+read_back() { # DIGITS
+	line hipMemcpy "\"dst\":\"0x1000\",\"src\":\"0x7f${1}00\",\"sizeBytes\":16" '"dir":"d2h"'
+	echo "{\"output\":$n,\"t\":$n,\"addr\":\"0x1000\",\"size\":16,\"unknown\":\"\"}"
+}
+
+@test "slice: a launch that was captured takes its graph's first launch along, and what shows that" {
+	{
+		header
+		line hipStreamCreate '"stream":"0x51"'                              # 1
+		line hipMalloc '"ptr":"0x7f0100","size":16'                         # 2
+		line hipMalloc '"ptr":"0x7f0200","size":16'                         # 3
+		capture 01                                                          # 4 5 6
+		line hipGraphInstantiate '"pGraphExec":"0x71","graph":"0x61"'       # 7
+		line hipGraphInstantiate '"pGraphExec":"0x72","graph":"0x61"'       # 8
+		launch 02                                                           # 9
+		line hipGraphLaunch '"graphExec":"0x71","stream":"0x51"'            # 10
+		read_back 01                                                        # 11
+		line hipGraphLaunch '"graphExec":"0x71","stream":"0x51"'            # 12
+		read_back 01                                                        # 13
+	} >s
+	slice_is seq=13 '1 2 4 5 6 7 10 12 13 '
+	slice_is seq=5 '1 2 4 5 6 7 10 11 '
+	[ "$(jq -r 'select(.output) | .output' <"$T/.out")" = 11 ]
+	slice_is seq=9 '3 9 '
+	# The graph copies to the host itself: outputs are its launch's.
+	n=0
+	{
+		header
+		line hipStreamCreate '"stream":"0x51"'                        # 1
+		line hipMalloc '"ptr":"0x7f0100","size":16'                   # 2
+		capture 01                                                    # 3 4 5
+		line hipGraphInstantiate '"pGraphExec":"0x71","graph":"0x61"' # 6
+		line hipGraphLaunch '"graphExec":"0x71","stream":"0x51"'      # 7
+		line hipGraphLaunch '"graphExec":"0x71","stream":"0x51"'      # 8
+		line hipStreamSynchronize '"stream":"0x51"'                   # 9
+		echo '{"output":7,"node":4,"t":9,"addr":"0x1000","size":16,"unknown":""}'
+		echo '{"output":8,"node":4,"t":9,"addr":"0x1000","size":16,"unknown":""}'
+	} >s
+	slice_is seq=4 '1 2 3 4 5 6 7 9 '
+	[ "$(jq -r 'select(.output) | .output' <"$T/.out")" = 7 ]
+	n=0
+	{
+		header
+		line hipStreamCreate '"stream":"0x51"'      # 1
+		line hipMalloc '"ptr":"0x7f0100","size":16' # 2
+		capture 01                                  # 3 4 5
+		line hipGraphCreate '"pGraph":"0x62"'       # 6
+	} >s
+	slice_is seq=4 '1 2 3 4 5 '
+}
+
+@test "slice: a kernel node takes its graph's first launch along, by way of clones and children" {
+	{
+		header
+		line hipStreamCreate '"stream":"0x51"'                                             # 1
+		line hipMalloc '"ptr":"0x7f0100","size":16'                                        # 2
+		line hipGraphCreate '"pGraph":"0x61"'                                              # 3
+		line hipGraphAddKernelNode '"pGraphNode":"0x81","graph":"0x61"' "$(launch 01 | sed 's/.*"kernel"/"kernel"/; s/}$//')" # 4
+		line hipGraphClone '"pGraphClone":"0x62","originalGraph":"0x61"'                   # 5
+		line hipGraphCreate '"pGraph":"0x63"'                                              # 6
+		line hipGraphAddChildGraphNode '"pGraphNode":"0x82","graph":"0x63","childGraph":"0x62"' # 7
+		line hipGraphCreate '"pGraph":"0x64"'                                              # 8
+		line hipGraphInstantiate '"pGraphExec":"0x71","graph":"0x64"'                      # 9
+		line hipGraphInstantiate '"pGraphExec":"0x72","graph":"0x63"'                      # 10
+		line hipGraphLaunch '"graphExec":"0x71","stream":"0x51"'                           # 11
+		line hipGraphLaunch '"graphExec":"0x72","stream":"0x51"'                           # 12
+		read_back 01                                                                       # 13
+	} >s
+	slice_is seq=13 '1 2 3 4 5 6 7 10 12 13 '
+	slice_is seq=4 '1 2 3 4 5 6 7 10 12 13 '
+}
+
 @test "slice: the same twice, and a slice of a slice is itself" {
 	hrr-cat --slice seq=7 --pid 4242 "$SMALL" >one
 	hrr-cat --slice seq=7 --pid 4242 "$SMALL" >two

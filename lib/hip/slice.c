@@ -202,9 +202,10 @@ int hrr_slice_solve(struct hrr_slice *s)
 	uint32_t first = NOBODY, last = 0;
 	int rc = 0;
 
+	slice_select_graphs(s);
 	select_results(s);
 	for (uint32_t i = 0; rc == 0 && i < s->n_calls; i++)
-		if (all[i].selected) {
+		if (all[i].selected || all[i].wanted) {
 			rc = need(s, i);
 			if (rc == 0)
 				rc = need(s, all[i].seen_by);

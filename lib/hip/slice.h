@@ -14,7 +14,8 @@
  * call that may have written it: copies and sets by their destination, kernels and
  * graphs by every pointer they were given, so nothing is left out that could matter as far as
  * the stream tells; addresses hidden in memory it does not see. A selected
- * launch takes with it the next copies to the host from what it was given. Waits
+ * launch takes with it the next copies to the host from what it was given, one inside a
+ * graph the graph's first launch. Waits
  * are kept where they concern kept work, releases where their thing is kept.
  */
 struct hrr_slice;

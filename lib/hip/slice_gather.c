@@ -141,8 +141,13 @@ static void captured(struct slice_gather *g, uint32_t graph)
 		if (in.p != g->rec->p)
 			continue;
 		slice_add_writer(g, graph, k);
-		for (uint32_t i = 0; i < in.n_uses; i++)
-			slice_touch(g, graph, slice_uses(g->s)[in.uses + i].object);
+		slice_calls(g->s)[k].captured = true;
+		for (uint32_t i = 0; i < in.n_uses; i++) {
+			uint32_t object = slice_uses(g->s)[in.uses + i].object;
+			/* The streams were only how it was made. */
+			if (slice_objects(g->s)[object].handle != HRR_H_STREAM)
+				slice_touch(g, graph, object);
+		}
 	}
 	g->w->capture_from = g->call;
 }
@@ -254,6 +259,10 @@ static void pass_on_touches(struct slice_gather *g)
 			    slice_objects(g->s)[other].variables) {
 				slice_touch(g, u.object, other);
 				slice_touch(g, slice_objects(g->s)[u.object].owner, other);
+			} else if (slice_objects(g->s)[other].handle == HRR_H_GRAPH &&
+				   other != u.object) {
+				/* A child, or what an executable graph is now like. */
+				slice_touch_all(g, u.object, other);
 			}
 		}
 	}
@@ -371,11 +380,14 @@ static int call(struct hrr_slice *s, struct slice_world *w, const struct hrr_rec
 			       .seen_by = NOBODY,
 			       .selected = selected,
 			       .launch = rec->kernel >= 0 || does(&g) == HRR_DOES_LAUNCH,
+			       .starts_graph = does(&g) == HRR_DOES_LAUNCH,
 			       .to_host = hrr_json_is(&rec->json, rec->dir, "d2h")};
 	struct hrr_id thread = hrr_id_of(&rec->tid, sizeof rec->tid);
 
 	if (s->n_calls >= NOBODY - 1)
 		return -E2BIG;
+	c.work = rec->kernel >= 0 ||
+		 (g.row != NULL && (g.row->cls == HRR_CLASS_COPY || g.row->cls == HRR_CLASS_SET));
 	c.always = does(&g) == HRR_DOES_INIT;
 	c.waits_value = does(&g) == HRR_DOES_WAITVALUE;
 	c.waits =

@@ -15,7 +15,10 @@ struct slice_call {
 	uint32_t device;       /* the call that made its thread's device current, or NOBODY */
 	uint32_t seen_by;      /* the call behind which its first output stands, or NOBODY */
 	bool selected, kept, always, waits, waits_value, launch, to_host, outputs;
-	bool current; /* it set the device that is its thread's still */
+	bool work, captured,
+	    starts_graph; /* a launch, copy or set; in a capture; a graph's launch */
+	bool wanted;	  /* kept for the sake of a selected one */
+	bool current;	  /* it set the device that is its thread's still */
 };
 
 struct slice_use {
@@ -34,6 +37,10 @@ struct slice_object {
 	uint32_t region;	/* its record's place among the regions + 1; 0: none */
 	struct hrr_buf writers; /* uint32_t: calls, ascending */
 	size_t done;		/* writers looked at by solve */
+	/* Of graphs: writers looked at for selected ones; there are some that were not launched
+	 * yet; and some that were captured. */
+	size_t looked;
+	bool wanted, whole;
 	struct hrr_buf touches; /* graphs: uint32_t objects that its nodes use */
 };
 
@@ -65,6 +72,9 @@ struct hrr_slice {
 	uint64_t selected, kept;
 	bool live; /* what lives at the end is kept */
 };
+
+/* Selects the launches of graphs that selected calls are part of. */
+void slice_select_graphs(struct hrr_slice *s);
 
 static inline struct slice_call *slice_calls(const struct hrr_slice *s)
 {
