@@ -34,6 +34,8 @@ struct capture_command {
 	int go, failed; /* write end; read end that gives errno */
 };
 void capture_signals(void);
+/* A file shared with the program that somebody cuts short is the end of recording, not of us. */
+void capture_shared(void);
 int capture_ended_by(void); /* the signal that came, or 0 */
 struct capture_command capture_start(void);
 /* The scratch folder is there: the command runs. The errno of execvp, or 0. */

@@ -31,6 +31,21 @@ static void on_signal(int sig)
 	errno = err;
 }
 
+static void on_bus(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (!hrr_collect_torn(info->si_addr))
+		signal(sig, SIG_DFL); /* comes again */
+}
+
+void capture_shared(void)
+{
+	struct sigaction handle = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO};
+
+	sigemptyset(&handle.sa_mask);
+	sigaction(SIGBUS, &handle, NULL);
+}
+
 void capture_signals(void)
 {
 	struct sigaction handle = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};

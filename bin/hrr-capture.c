@@ -105,5 +105,6 @@ static int record(void)
 int main(int argc, char **argv)
 {
 	capture_options(argc, argv);
+	capture_shared();
 	return capture.recover != NULL ? recover(capture.recover) : record();
 }

@@ -260,6 +260,29 @@ teardown() {
 	umount "$T/small" 2>/dev/null || true
 }
 
+@test "kill: a file of .recording cut short by somebody: said, 125, and only what was right is there" {
+	local lib=$STUB f
+	for f in hub p0.ctl p0.r0 p0.a; do
+		LD_LIBRARY_PATH=$lib hrr-capture -q -o "$f.hrr" -- "$STUB/calls" copies 3000 200000 2>"$f.err" &
+		pid=$!
+		# In the midst of it.
+		until [ "$(cat "$f.hrr"/pid-*/events.jsonl 2>/dev/null | grep -c hipMemcpy)" -gt 20 ]; do sleep 0.02; done
+		truncate -s 0 "$f.hrr/.recording/$f"
+		code=0
+		wait $pid || code=$?
+		[ "$code" -eq 125 ]
+		grep -q -e "cut short a file in .*$f.hrr/.recording" -e "Bad address" "$f.err"
+		[ "$(jq -r .state "$f.hrr/manifest.json")" = cut ]
+		[ "$(events "$f.hrr" | jq -R -c 'fromjson|type' | sort -u)" = '"object"' ]
+		[ "$(events "$f.hrr" | tail -1 | jq -r .end)" = cut ]
+		# Each copy moves other bytes than the one before it, which come back as they went.
+		events "$f.hrr" | jq -r '.blobs.src//.blob//empty' | awk '
+			NR % 2 { if ($0 == last) bad = 1; last = $0; next }
+			$0 != last { bad = 1 }
+			END { exit bad }'
+	done
+}
+
 @test "full: events: the program runs on, exit 125, only whole lines, counts that fit" {
 	small_fs 3m
 	export LD_LIBRARY_PATH=$STUB

@@ -42,12 +42,8 @@ static bool arena_open(struct process *p)
 	if (fd < 0)
 		return false;
 	if (fstat(fd, &st) == 0 && st.st_size > HRR_ARENA_HEADER) {
-		struct hrr_arena *a =
-		    mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (a != MAP_FAILED) {
-			p->arena = a;
-			p->arena_size = (uint64_t)st.st_size - HRR_ARENA_HEADER;
-		}
+		p->arena = shared_map(fd, (size_t)st.st_size, PROT_READ | PROT_WRITE);
+		p->arena_size = (uint64_t)st.st_size - HRR_ARENA_HEADER;
 	}
 	close(fd);
 	return p->arena != NULL;
@@ -56,7 +52,7 @@ static bool arena_open(struct process *p)
 void arena_close(struct process *p)
 {
 	if (p->arena != NULL)
-		munmap(p->arena, HRR_ARENA_HEADER + p->arena_size);
+		shared_unmap(p->arena, HRR_ARENA_HEADER + p->arena_size);
 	p->arena = NULL;
 }
 

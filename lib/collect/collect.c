@@ -74,9 +74,8 @@ int hrr_collect_open(struct hrr_collect **ret, const struct hrr_collect_options 
 		rc = hrr_diag_set(diag, -EINVAL, "%s: not a hub of this version", path);
 		goto fail;
 	}
-	c->hub = mmap(NULL, sizeof *c->hub, PROT_READ | PROT_WRITE, MAP_SHARED, c->hub_fd, 0);
-	if (c->hub == MAP_FAILED) {
-		c->hub = NULL;
+	c->hub = shared_map(c->hub_fd, sizeof *c->hub, PROT_READ | PROT_WRITE);
+	if (c->hub == NULL) {
 		rc = hrr_diag_set(diag, -errno, "cannot map %s: %s", path, strerror(errno));
 		goto fail;
 	}
@@ -116,6 +115,17 @@ void fail_output(struct hrr_collect *c, const struct hrr_diag *diag)
 		c->failure = *diag;
 	c->dead_output = true;
 	atomic_store(&c->hub->off, HRR_OFF_READER);
+}
+
+void check_torn(struct hrr_collect *c)
+{
+	struct hrr_diag diag = {0};
+
+	if (!shared_torn() || c->dead_output)
+		return;
+	hrr_diag_set(&diag, -EIO, "recording stopped: somebody has cut short a file in %s",
+		     c->opt.scratch);
+	fail_output(c, &diag);
 }
 
 void check_limits(struct hrr_collect *c)
@@ -188,6 +198,7 @@ int hrr_collect_step(struct hrr_collect *c, struct hrr_diag *diag)
 			p->quiet++;
 		}
 	}
+	check_torn(c);
 	compact_step(c);
 	if (c->dead_output && diag != NULL)
 		*diag = c->failure;
@@ -317,7 +328,7 @@ void hrr_collect_close(struct hrr_collect *c)
 	hrr_record_release(&c->judged);
 	hrr_buf_release(&c->scratch);
 	if (c->hub != NULL)
-		munmap(c->hub, sizeof *c->hub);
+		shared_unmap(c->hub, sizeof *c->hub);
 	if (c->hub_fd >= 0)
 		close(c->hub_fd);
 	free(c);

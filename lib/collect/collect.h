@@ -58,6 +58,9 @@ void hrr_collect_stop(struct hrr_collect *c);
  * process; those that still run are cut. Removes the scratch files.
  */
 int hrr_collect_finish(struct hrr_collect *c, struct hrr_diag *diag);
+/* For a handler of SIGBUS: is addr in a file shared with a program, which somebody has cut short?
+ * It can be gone on from there then. */
+bool hrr_collect_torn(const void *addr);
 void hrr_collect_close(struct hrr_collect *c);
 
 struct hrr_collect_summary {

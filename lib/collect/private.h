@@ -15,6 +15,7 @@
  * bytes.c   payloads into blobs                     known.c   kernels, objects, addresses
  * collect.c hub, processes, ends              only.c    calls that are not wanted
  * recover.c going on after a kill             compact.c --window while it records
+ * shared.c  what is mapped on both sides
  */
 
 /* One ring. Positions as in ring.h; what was moved out of the ring lies in the overflow file. */
@@ -263,7 +264,14 @@ bool process_is_dead(const struct process *p);
 void process_end(struct process *p, bool keep);
 void process_free(struct process *p);
 
+/* --- shared.c --- */
+/* As mmap of a whole file and munmap; NULL: errno says why. */
+void *shared_map(int fd, size_t size, int protection);
+void shared_unmap(void *p, size_t size);
+bool shared_torn(void); /* what was read from one since the last look may be anything */
+
 /* --- collect.c --- */
+void check_torn(struct hrr_collect *c); /* and ends the recording */
 uint64_t now_ns(clockid_t clock);
 void check_limits(struct hrr_collect *c); /* turns recording off where one is reached */
 void fail_output(struct hrr_collect *c, const struct hrr_diag *diag);

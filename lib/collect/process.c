@@ -40,9 +40,8 @@ static int map_ctl(struct process *p)
 	if (fd < 0)
 		return errno == ENOENT ? -EAGAIN : -errno;
 	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof *p->ctl) {
-		struct hrr_ctl *ctl =
-		    mmap(NULL, sizeof *ctl, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (ctl == MAP_FAILED) {
+		struct hrr_ctl *ctl = shared_map(fd, sizeof *ctl, PROT_READ | PROT_WRITE);
+		if (ctl == NULL) {
 			rc = -errno;
 		} else {
 			if (atomic_load_explicit(&ctl->magic, memory_order_acquire) ==
@@ -51,7 +50,7 @@ static int map_ctl(struct process *p)
 				p->ctl_fd = fd;
 				return 0;
 			}
-			munmap(ctl, sizeof *ctl);
+			shared_unmap(ctl, sizeof *ctl);
 		}
 	}
 	close(fd);
@@ -181,6 +180,7 @@ void process_flush(struct process *p)
 {
 	struct hrr_diag diag = {0};
 
+	check_torn(p->c);
 	if (p->out.len > 0 && !p->c->dead_output) {
 		/* Without memory a line may lack a part. */
 		int rc = p->out.failed ? -ENOMEM : hrr_write_all(p->fd, p->out.data, p->out.len);
@@ -257,7 +257,7 @@ void process_free(struct process *p)
 		close(p->fd);
 	p->fd = -1;
 	if (p->ctl != NULL)
-		munmap(p->ctl, sizeof *p->ctl);
+		shared_unmap(p->ctl, sizeof *p->ctl);
 	p->ctl = NULL;
 	if (p->ctl_fd >= 0)
 		close(p->ctl_fd);

@@ -57,18 +57,17 @@ int queue_open(struct queue *q, const char *path, const char *spill_path, int sl
 		close(fd);
 		return -EAGAIN; /* being made */
 	}
-	struct hrr_ring *r =
-	    mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct hrr_ring *r = shared_map(fd, (size_t)st.st_size, PROT_READ | PROT_WRITE);
 	close(fd);
-	if (r == MAP_FAILED)
+	if (r == NULL)
 		return -errno;
 	if (atomic_load_explicit(&r->magic, memory_order_acquire) != HRR_RING_MAGIC) {
-		munmap(r, (size_t)st.st_size);
+		shared_unmap(r, (size_t)st.st_size);
 		return -EAGAIN;
 	}
 	if (r->version != HRR_RING_VERSION || (r->size & (r->size - 1)) != 0 ||
 	    r->size != (uint64_t)st.st_size - HRR_RING_HEADER) {
-		munmap(r, (size_t)st.st_size);
+		shared_unmap(r, (size_t)st.st_size);
 		return -EINVAL;
 	}
 	*q = (struct queue){.ring = r, .size = r->size, .spill_fd = -1};
@@ -80,10 +79,8 @@ int queue_open(struct queue *q, const char *path, const char *spill_path, int sl
 		int s = open(spill_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 		size_t n = r->spilled - r->spill_from;
 		if (s >= 0 && fstat(s, &st) == 0 && (uint64_t)st.st_size >= n) {
-			q->spill = mmap(NULL, n, PROT_READ, MAP_SHARED, s, 0);
-			if (q->spill == MAP_FAILED) {
-				q->spill = NULL;
-			} else {
+			q->spill = shared_map(s, n, PROT_READ);
+			if (q->spill != NULL) {
 				q->spill_cap = n;
 				q->spill_from = r->spill_from;
 				q->spill_end = r->spilled;
@@ -108,9 +105,9 @@ int queue_open(struct queue *q, const char *path, const char *spill_path, int sl
 void queue_close(struct queue *q)
 {
 	if (q->ring != NULL)
-		munmap(q->ring, HRR_RING_HEADER + q->size);
+		shared_unmap(q->ring, HRR_RING_HEADER + q->size);
 	if (q->spill != NULL)
-		munmap(q->spill, q->spill_cap);
+		shared_unmap(q->spill, q->spill_cap);
 	if (q->spill_fd >= 0)
 		close(q->spill_fd);
 	hrr_buf_release(&q->entered);
@@ -180,7 +177,7 @@ void queue_next(struct queue *q, const struct hrr_rec *r)
 	q->rd += r->size;
 	if (q->spill_end != 0 && q->rd >= q->spill_end) {
 		if (q->spill != NULL)
-			munmap(q->spill, q->spill_cap);
+			shared_unmap(q->spill, q->spill_cap);
 		q->spill = NULL;
 		q->spill_end = 0;
 		/* The file is emptied by queue_settle, once what it held is written. */
@@ -213,10 +210,9 @@ int queue_spill(struct queue *q, const char *path)
 		return rc;
 	size_t whole = q->head - q->spill_from;
 	if (q->spill != NULL)
-		munmap(q->spill, q->spill_cap);
-	q->spill = mmap(NULL, whole, PROT_READ, MAP_SHARED, q->spill_fd, 0);
-	if (q->spill == MAP_FAILED) {
-		q->spill = NULL;
+		shared_unmap(q->spill, q->spill_cap);
+	q->spill = shared_map(q->spill_fd, whole, PROT_READ);
+	if (q->spill == NULL) {
 		q->damaged = true; /* what is in the file can still be recovered */
 		return -ENOMEM;
 	}
