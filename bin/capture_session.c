@@ -92,6 +92,7 @@ static void open_stream(struct session *s)
 	if (hrr_blobs_open(&s->blobs, s->dir, true, &diag) < 0)
 		tool_die_diag(&diag);
 	capture.opt.fd = STDOUT_FILENO;
+	capture.opt.mask = isatty(STDOUT_FILENO) == 1;
 	capture.opt.blobs_name = hrr_blobs_path(s->blobs);
 	snprintf(s->scratch, sizeof s->scratch, "%s/.hrr-XXXXXX", s->dir);
 	if (mkdtemp(s->scratch) == NULL)

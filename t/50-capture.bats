@@ -116,6 +116,19 @@ pick() { jq -r "$1"; }
 	[ "$(jq -R -c 'fromjson|type' "$T/.out" | sort -u)" = '"object"' ]
 }
 
+@test "capture: -o - on a terminal shows no control characters and none that turn text around" {
+	need_cmd script
+	need_terminal
+	local odd=$'\u202e\u200f\u009b2J\u007f'
+	run_sep hrr-capture -q -o - -b bl -- "$STUB/calls" small "1${odd}"
+	out_has "$odd"
+	run_sep script -qec "stty -opost; hrr-capture -q -o - -b bl -- '$STUB/calls' small '1${odd}'" /dev/null
+	status_is 0
+	out_has '"1\xe2\x80\xae\xe2\x80\x8f\xc2\x9b2J\x7f"]'
+	out_lacks "$odd"
+	out_has '"api":"hipGetDevice"'
+}
+
 @test "capture: -o - without -b makes a folder for blobs and names it" {
 	run_sep hrr-capture -o - -- "$STUB/calls" copies 1
 	status_is 0

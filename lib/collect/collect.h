@@ -18,6 +18,7 @@ struct hrr_collect_options {
 	struct hrr_archive *archive; /* borrowed; NULL: one stream to fd */
 	struct hrr_blobs *blobs;     /* borrowed */
 	int fd;			     /* the stream's, where there is no archive */
+	bool mask;		     /* fd is a terminal: lib/base/mask.h */
 	const char *blobs_name;	     /* what the header says: "../blobs", or absolute; borrowed */
 	uint64_t ring_size, host_limit;
 	uint64_t arena_size; /* of each process; less where little is free */

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/mask.h"
 #include "lib/base/proc.h"
 #include "lib/store/file.h"
 
@@ -181,6 +182,8 @@ void process_flush(struct process *p)
 	struct hrr_diag diag = {0};
 
 	check_torn(p->c);
+	if (p->c->opt.mask && p->out.len > 0 && hrr_mask_from(&p->out, 0) < 0)
+		p->out.failed = true;
 	if (p->out.len > 0 && !p->c->dead_output) {
 		/* Without memory a line may lack a part. */
 		int rc = p->out.failed ? -ENOMEM : hrr_write_all(p->fd, p->out.data, p->out.len);
