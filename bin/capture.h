@@ -41,6 +41,9 @@ struct capture_command capture_start(void);
 /* The scratch folder is there: the command runs. The errno of execvp, or 0. */
 int capture_go(struct capture_command *c, const char *scratch);
 
+/* capture_behind.c: says which processes are left that may call HIP, unrecorded. */
+void capture_behind(const char *scratch);
+
 /* capture_session.c: archive or stream, and the rounds of recording. */
 struct session {
 	struct hrr_archive *archive;

@@ -95,6 +95,8 @@ static int record(void)
 		hrr_blobs_close(s.blobs);
 	if (nothing)
 		session_remove(&s);
+	if (!capture.quiet)
+		capture_behind(s.scratch);
 	if (rc < 0 && !s.reader_gone)
 		code = OWN_FAILURE;
 	if (capture.strict && (sum.lost != 0 || sum.lost_bytes != 0 || sum.unrecorded != 0))

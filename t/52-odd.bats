@@ -62,3 +62,27 @@ ended() { jq -c 'select(.end)|[.end,.calls,.lost]' "$1"/pid-*/events.jsonl; }
 	[ "$(find a.hrr -maxdepth 1 -name 'pid-*' | wc -l)" -eq 201 ]
 	[ "$(cat a.hrr/pid-*/events.jsonl | jq -c 'select(.end)|.end' | sort -u)" = '"complete"' ]
 }
+
+@test "odd: a daemon that has made no HIP call when all others have ended is told of" {
+	run_sep hrr-capture -o a.hrr -- "$STUB/odd" late
+	status_is 0
+	err_like 'process [0-9]+ runs on: HIP calls it makes from here on are not recorded'
+	# What has no HIP is no matter; neither is what belongs to another recording.
+	run_sep hrr-capture -o b.hrr -- sh -c "sleep 1 & '$STUB/calls' small 1"
+	status_is 0
+	err_lacks 'runs on'
+}
+
+@test "odd: processes of one pid in namespaces of their own, begun at once, each to its end" {
+	local own
+	for own in "unshare -pf" "unshare -Urpf" ""; do
+		[ -z "$own" ] || ! $own true 2>/dev/null || break
+	done
+	[ -n "$own" ] || skip "no namespace to be had here"
+	for i in 1 2 3; do
+		run_sep hrr-capture -q -o "a$i.hrr" -- sh -c \
+			"for i in 1 2 3 4; do $own '$STUB/calls' paced 40 & done; wait"
+		status_is 0
+		[ "$(ended "a$i.hrr" | sort | uniq -c | tr -s ' ')" = ' 4 ["complete",40,0]' ]
+	done
+}

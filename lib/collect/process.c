@@ -128,8 +128,11 @@ int process_start(struct process *p)
 	for (uint32_t i = 0; i < p->index; i++)
 		if (c->p[i]->started && c->p[i]->pid == p->pid) {
 			p->image++;
-			if (c->p[i]->ctl != NULL && c->p[i]->ctl->start == p->ctl->start)
-				c->p[i]->dead = true; /* this pid runs another program now */
+			/* Its lock is gone: this pid runs another program now. A pid of another
+			 * namespace may be the same and have begun with it. */
+			if (c->p[i]->ctl != NULL && c->p[i]->ctl->start == p->ctl->start &&
+			    !is_locked(c->p[i]->ctl_fd))
+				c->p[i]->dead = true;
 		}
 	p->p = c->opt.archive == NULL && p->index > 0 ? (int64_t)p->index : -1;
 	p->fd = c->opt.fd;

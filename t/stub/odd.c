@@ -215,6 +215,14 @@ int main(int argc, char **argv)
 		return left(false, true);
 	if (strcmp(what, "closed") == 0)
 		return closed();
+	if (strcmp(what, "late") == 0) { /* a daemon that comes to HIP when all others have ended */
+		if (fork() == 0) {
+			setsid();
+			usleep(700000);
+			small(1);
+		}
+		return 0;
+	}
 	if (strcmp(what, "forks") == 0)
 		return forks(atoi(argv[2]));
 	return 2;
