@@ -40,7 +40,8 @@ static size_t ask_lines(const struct regions *g, struct asked *v)
 	size_t cap = 0, n = 0, more = 0;
 
 	while (getline(&line, &cap, stdin) > 0)
-		if (strstr(line, "0x") != NULL) {
+		/* Where in the code a kernel was is no memory. */
+		if (strstr(line, "0x") != NULL && strncmp(line, "  pc 0x", 7) != 0) {
 			if (n < MAX_QUESTIONS)
 				ask(g, &v[n++], line);
 			else

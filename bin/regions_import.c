@@ -144,7 +144,10 @@ int regions_export(struct regions *g)
 	say_hrrr(g, &w.stats);
 	if (hrr_rrr_export_end(&w, &out) < 0)
 		tool_no_memory();
-	if (any && hrr_file_replace(AT_FDCWD, g->hrrr, out.data, out.len, 0600, &regions_diag) < 0)
+	if (any && strcmp(g->hrrr, "-") == 0)
+		tool_write(out.data, out.len);
+	else if (any &&
+		 hrr_file_replace(AT_FDCWD, g->hrrr, out.data, out.len, 0600, &regions_diag) < 0)
 		tool_die_diag(&regions_diag);
 	hrr_source_close(src);
 	hrr_buf_release(&out);

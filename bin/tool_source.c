@@ -24,16 +24,16 @@ bool tool_say_state(const char *operand, const struct hrr_source *src)
 	if (st.cut_line)
 		tool_say(operand, 0, "%s: the last line is not whole and left out",
 			 st.running ? "still running" : "cut short");
-	else if (!st.has_end)
+	else if (!st.has_end && !st.sidecar)
 		tool_say(operand, 0, "%s: no end record",
 			 st.running ? "still running"
 				    : (st.no_header ? "filtered or cut short" : "cut short"));
-	else if (!st.counts_fit)
+	else if (!st.counts_fit && !st.sidecar)
 		tool_say(operand, 0,
 			 "filtered or cut short: the end record counts other calls than there are");
 	else if (st.ended_cut)
 		tool_say(operand, 0, "cut short: the program ended inside its last calls");
-	if (st.no_header)
+	if (st.no_header && !st.sidecar)
 		tool_say(operand, 0, "no header: the stream does not begin here");
 	if (st.lost > 0)
 		tool_say(operand, 0, "%llu records were lost in recording",

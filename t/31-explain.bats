@@ -45,6 +45,34 @@ allocation 0x7f0000000000 + 16, by call 2 hipMalloc at t 2000
 	out_has 'tag "first half"'
 }
 
+@test "regions explain: a place in host memory is told by the copy that wrote it" {
+	{
+		echo '{"hrr":1,"pid":1,"t0":"1","blobs":"/none"}'
+		echo '{"seq":1,"t":1,"tid":1,"api":"hipMalloc","args":{"ptr":"0x7f0000001000","size":256}}'
+		echo '{"seq":2,"t":2,"tid":1,"api":"hipMemcpy","args":{"dst":"0x5000","src":"0x7f0000001000","sizeBytes":64},"dir":"d2h"}'
+		echo '{"seq":3,"t":3,"tid":1,"api":"hipMemcpy","args":{"dst":"0x5000","src":"0x7f0000001040","sizeBytes":64},"dir":"d2h"}'
+		echo '{"output":3,"t":4,"addr":"0x5000","size":64,"unknown":""}'
+		echo '{"seq":4,"t":5,"tid":1,"api":"hipMemcpy","args":{"dst":"0x5000","src":"0x9000","sizeBytes":64},"dir":"d2h"}'
+	} >s
+	run_sep hrr-regions explain 'hrr-play: s:5: output 0x5000 (64 bytes) of call 3 differs at offset 0' s
+	status_is 1
+	out_has 'copied there last:
+  call 3 hipMemcpy, from 0x7f0000001040: offset 64 of allocation 0x7f0000001000 + 256, by call 1 hipMalloc at t 1'
+	run_sep hrr-regions explain '{"outcome":"differs","seq":2,"addr":"0x5000","size":64}' s
+	out_has 'call 2 hipMemcpy, from 0x7f0000001000: offset 0 of '
+	run_sep hrr-regions explain 0x503f s
+	out_has 'call 4 hipMemcpy, from 0x903f: nothing that lives holds that'
+	run_sep hrr-regions explain 0x5040 s
+	out_lacks 'copied there'
+}
+
+@test "regions explain: the place in the code that hrr-play tells below a fault is no question" {
+	printf '%s\n' 'hrr-emu: _Z5scalePfi: store of 4 bytes (global) at 0x7f0000000000' \
+		'  pc 0x7d0400002570 (kernel + 0x70): global_store_dword v[0:1], v2, off' >said
+	run_sep bash -c "hrr-regions explain - $S <said"
+	[ "$(grep -c '^0x' "$T/.out")" = 1 ]
+}
+
 @test "regions explain: what cannot be asked" {
 	run_sep hrr-regions explain 0x5 --at 77 $S
 	status_is 2

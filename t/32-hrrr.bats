@@ -1,3 +1,4 @@
+# shellcheck disable=SC2086 # words are meant to be split
 # Sidecars of upstream HIP Record & Replay, in and out.
 load helper
 
@@ -26,6 +27,34 @@ setup() {
 	run_sep hrr-regions import --hrrr two.hrrr
 	status_is 0
 	cmp one.jsonl .out
+}
+
+@test "regions: - as a file is standard input and output" {
+	hrr-regions import --hrrr "$F" >one.jsonl
+	run_sep bash -c "hrr-regions import --hrrr - <'$F'"
+	status_is 0
+	cmp one.jsonl .out
+	run_sep bash -c "hrr-regions import --torch - <'$ROOT/t/data/torch/plain.pickle' | head -n 1"
+	out_has '{"regions":1,'
+	hrr-regions export --hrrr two.hrrr one.jsonl
+	run_sep hrr-regions export --hrrr - one.jsonl
+	status_is 0
+	cmp two.hrrr .out
+	[ ! -e ./- ]
+}
+
+@test "regions: a sidecar by itself is no stream that lacks something" {
+	hrr-regions import --hrrr "$F" >one.jsonl
+	for c in ls check 'map --svg'; do
+		run_sep hrr-regions $c one.jsonl
+		status_is 0
+		no_err
+	done
+	head -c -5 one.jsonl >cut.jsonl
+	run_sep hrr-regions ls cut.jsonl
+	err_is 'hrr-regions: cut.jsonl: cut short: the last line is not whole and left out'
+	run_sep hrr-regions ls <(tail -n +2 one.jsonl)
+	err_has 'no header'
 }
 
 @test "regions import --hrrr: a cut batch and a file that is none are said" {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/stream/select.h"
+
 /* A copy of a thing that is over, or of one that is yet to come. */
 struct past {
 	struct hrr_thing x; /* api and tag owned here */
@@ -22,7 +24,8 @@ struct hrr_explain {
 	bool frozen, failed;
 	struct hrr_buf answer; /* of the moment, without what is known only at the end */
 	bool holds;
-	char place[128]; /* of the moment, in words */
+	char place[128];       /* of the moment, in words */
+	struct hrr_buf copied; /* the last copy to the address, in words */
 };
 
 static void past_release(struct past *p)
@@ -100,6 +103,7 @@ void hrr_explain_free(struct hrr_explain *e)
 		past_release(&e->freed[i]);
 	past_release(&e->later);
 	hrr_buf_release(&e->answer);
+	hrr_buf_release(&e->copied);
 	free(e);
 }
 
@@ -262,12 +266,41 @@ static bool is_moment(struct hrr_explain *e, const struct hrr_record *rec, bool 
 	return true;
 }
 
+/* Host memory that nobody declared: what was copied there tells more than neighbours do. */
+static int note_copy(struct hrr_explain *e, const struct hrr_record *rec)
+{
+	const struct hrr_json *j = &rec->json;
+	const struct hrr_thing *x = NULL;
+	uint64_t dst, src, size;
+	char api[64];
+
+	if (rec->kind != HRR_REC_CALL || !hrr_json_is(j, rec->dir, "d2h") ||
+	    hrr_json_addr(j, hrr_json_get(j, rec->args, "dst"), &dst) < 0 || e->q.addr < dst ||
+	    !hrr_record_size(rec, &size) || e->q.addr - dst >= size ||
+	    hrr_json_addr(j, hrr_json_get(j, rec->args, "src"), &src) < 0)
+		return 0;
+	src += e->q.addr - dst;
+	for (int k = 0; k < HRR_THING_KINDS && x == NULL; k++)
+		x = hrr_world_find(e->world, k, src);
+	hrr_mask(api, sizeof api, rec->api, rec->api_len);
+	e->copied.len = 0;
+	int bad = hrr_buf_addf(&e->copied,
+			       "copied there last:\n  call %" PRIu64 " %s, from 0x%" PRIx64 ": ",
+			       rec->seq, api, src);
+	if (x == NULL)
+		return bad | hrr_buf_adds(&e->copied, "nothing that lives holds that\n");
+	bad |= hrr_buf_addf(&e->copied, "offset %" PRIu64 " of ", src - x->base);
+	return bad | put_who(&e->copied, x) | put_origin(&e->copied, x) |
+	       hrr_buf_addc(&e->copied, '\n');
+}
+
 int hrr_explain_record(struct hrr_explain *e, const struct hrr_record *rec, bool sidecar,
 		       struct hrr_diag *diag)
 {
 	if (!hrr_world_is_mine(e->world, rec))
 		return 0;
-	if (!e->frozen && is_moment(e, rec, sidecar) && freeze(e) < 0)
+	/* The copy that is the moment has its place in it. */
+	if (!e->frozen && (note_copy(e, rec) != 0 || (is_moment(e, rec, sidecar) && freeze(e) < 0)))
 		return hrr_diag_set(diag, -ENOMEM, "out of memory");
 	int rc = hrr_world_record(e->world, rec, diag);
 	if (rc == 0 && e->failed)
@@ -301,6 +334,8 @@ int hrr_explain_answer(struct hrr_explain *e, struct hrr_buf *b, struct hrr_diag
 				    e->q.at == HRR_WHEN_SEQ ? "call" : "line", e->q.when);
 	if (!e->frozen)
 		bad = freeze(e);
+	if (!e->holds)
+		bad |= hrr_buf_add(&e->answer, e->copied.data, e->copied.len);
 	for (int k = 0; k < HRR_THING_KINDS; k++) {
 		if (!e->freed[k].set)
 			continue;

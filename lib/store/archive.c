@@ -46,9 +46,12 @@ static int write_manifest(struct hrr_archive *a, const char *state, struct hrr_d
 	int bad = hrr_buf_adds(&b, "{\"hrr-archive\":1,\"state\":");
 
 	bad |= hrr_json_put_str(&b, state, strlen(state));
-	bad |= hrr_buf_addf(&b, ",\"writer\":%ld,\"start\":\"%llu\",\"boot\":", (long)getpid(),
-			    (unsigned long long)a->start);
-	bad |= hrr_json_put_str(&b, a->boot, strlen(a->boot));
+	if (strcmp(state, "running") == 0) { /* what is done is the same whoever did it */
+		bad |=
+		    hrr_buf_addf(&b, ",\"writer\":%ld,\"start\":\"%llu\",\"boot\":", (long)getpid(),
+				 (unsigned long long)a->start);
+		bad |= hrr_json_put_str(&b, a->boot, strlen(a->boot));
+	}
 	bad |= hrr_buf_adds(&b, "}\n");
 	int rc = bad ? hrr_diag_set(diag, -ENOMEM, "out of memory")
 		     : hrr_file_replace(a->dir, MANIFEST, b.data, b.len, 0600, diag);

@@ -133,7 +133,8 @@ int hrr_file_read(int dirfd, const char *name, size_t max, struct hrr_buf *b)
 
 int hrr_operand_read(const char *path, size_t max, struct hrr_buf *b)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+					: open(path, O_RDONLY | O_CLOEXEC);
 
 	return read_all(fd < 0 ? -errno : fd, max, b);
 }

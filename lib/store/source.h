@@ -91,6 +91,7 @@ struct hrr_source_state {
 			       stream */
 	bool filtered;	    /* an end record says filtered */
 	bool counts_fit;    /* calls and outputs counted as the end record says */
+	bool sidecar;	    /* no stream but a sidecar by itself: neither header nor end is due */
 	uint32_t processes;
 	uint64_t calls, outputs, regions, sidecars, not_recorded, lost;
 };

@@ -165,6 +165,8 @@ again:
 	f->pending = true;
 	if (!f->begun) {
 		f->begun = true;
+		s->sidecar = s->n_feeds == 1 && f->head.kind == HRR_REC_OTHER &&
+			     hrr_json_get(&f->head.json, 0, "regions") >= 0;
 		rc = begin_sidecars(s, f, diag);
 	}
 	return rc;

@@ -53,6 +53,7 @@ struct hrr_source {
 	bool running, last_look; /* last_look: follow found it ended; what came meanwhile is read */
 	struct hrr_shapes *shapes; /* owned */
 	bool heads_only, looked_at;
+	bool sidecar;		    /* the one file is a sidecar */
 	char *archive;		    /* owned: folder with the manifest, or NULL */
 	const struct feed *reading; /* while a line is read */
 	uint64_t calls, outputs, regions, sidecars;

@@ -6,6 +6,7 @@ void hrr_source_state(const struct hrr_source *s, struct hrr_source_state *ret)
 	    .has_end = true,
 	    .counts_fit = true,
 	    .running = s->running,
+	    .sidecar = s->sidecar,
 	    .calls = s->calls,
 	    .outputs = s->outputs,
 	    .regions = s->regions,
