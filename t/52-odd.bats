@@ -86,3 +86,9 @@ ended() { jq -c 'select(.end)|[.end,.calls,.lost]' "$1"/pid-*/events.jsonl; }
 		[ "$(ended "a$i.hrr" | sort | uniq -c | tr -s ' ')" = ' 4 ["complete",40,0]' ]
 	done
 }
+
+@test "odd: a process whose first thread has ended, and that closed all it had, is alive" {
+	run_sep hrr-capture -q -o a.hrr -- sh -c "'$STUB/odd' leader; true"
+	status_is 0
+	[ "$(ended a.hrr)" = '["complete",21,0]' ]
+}

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define START_FIELD 22 /* of proc(5), counted from 1 */
+enum { STATE = 3, THREADS = 20, START = 22 }; /* fields of proc(5), counted from 1 */
 
-bool hrr_proc_stat(int fd, char *ret_state, uint64_t *ret_start)
+bool hrr_proc_stat(int fd, bool *ret_ended, uint64_t *ret_start)
 {
 	char text[1024];
 	ssize_t n = read(fd, text, sizeof text - 1);
@@ -19,18 +19,24 @@ bool hrr_proc_stat(int fd, char *ret_state, uint64_t *ret_start)
 	char *s = strrchr(text, ')'); /* the name may hold anything */
 	if (s == NULL || s[1] != ' ')
 		return false;
-	if (ret_state != NULL)
-		*ret_state = s[2];
-	for (int field = 2; s != NULL && field < START_FIELD; field++)
+	char state = s[2];
+	long threads = 1;
+	for (int field = STATE - 1; s != NULL && field < START; field++) {
+		if (field == THREADS)
+			threads = strtol(s + 1, NULL, 10);
 		s = strchr(s + 1, ' ');
+	}
 	if (s == NULL)
 		return false;
+	/* The first thread may end before others. */
+	if (ret_ended != NULL)
+		*ret_ended = state == 'X' || (state == 'Z' && threads <= 1);
 	if (ret_start != NULL)
 		*ret_start = strtoull(s + 1, NULL, 10);
 	return true;
 }
 
-bool hrr_proc_of(uint32_t pid, char *ret_state, uint64_t *ret_start)
+bool hrr_proc_of(uint32_t pid, bool *ret_ended, uint64_t *ret_start)
 {
 	char path[64];
 
@@ -38,7 +44,7 @@ bool hrr_proc_of(uint32_t pid, char *ret_state, uint64_t *ret_start)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	bool ok = hrr_proc_stat(fd, ret_state, ret_start);
+	bool ok = hrr_proc_stat(fd, ret_ended, ret_start);
 	close(fd);
 	return ok;
 }

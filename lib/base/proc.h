@@ -5,16 +5,12 @@
 #include <stdint.h>
 
 /*
- * What the system says of a process, out of its file stat in /proc, open as fd: its state's letter
- * and when it started. Either may be NULL. False: it could not be read.
+ * What the system says of a process, out of its file stat in /proc, open as fd: whether it has
+ * ended, though somebody has yet to ask how, and when it started. Either may be NULL. False: it
+ * could not be read.
  */
-bool hrr_proc_stat(int fd, char *ret_state, uint64_t *ret_start);
+bool hrr_proc_stat(int fd, bool *ret_ended, uint64_t *ret_start);
 /* The same by pid: false also where there is none. */
-bool hrr_proc_of(uint32_t pid, char *ret_state, uint64_t *ret_start);
-/* Z, X: it has ended, though somebody has yet to ask how. */
-static inline bool hrr_proc_ended(char state)
-{
-	return state == 'Z' || state == 'X';
-}
+bool hrr_proc_of(uint32_t pid, bool *ret_ended, uint64_t *ret_start);
 
 #endif

@@ -226,13 +226,12 @@ void process_flush(struct process *p)
  */
 bool process_is_dead(const struct process *p)
 {
-	char state;
+	bool ended;
 	uint64_t start;
 
 	if (is_locked(p->ctl_fd))
 		return false;
-	return !hrr_proc_of(p->pid, &state, &start) || start != p->ctl->start ||
-	       hrr_proc_ended(state);
+	return !hrr_proc_of(p->pid, &ended, &start) || start != p->ctl->start || ended;
 }
 
 void process_free(struct process *p)

@@ -220,12 +220,12 @@ void hrr_archive_close(struct hrr_archive *a)
 static bool writer_lives(const char *dir, pid_t writer)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-	char state, path[4096];
+	char path[4096];
 	struct stat st;
-	bool lives;
+	bool ended, lives;
 
-	if (hrr_proc_of((uint32_t)writer, &state, NULL))
-		lives = !hrr_proc_ended(state);
+	if (hrr_proc_of((uint32_t)writer, &ended, NULL))
+		lives = !ended;
 	else /* EPERM: alive, somebody else's */
 		lives = kill(writer, 0) == 0 || errno == EPERM;
 	snprintf(path, sizeof path, "%s/.recording/hub", dir);

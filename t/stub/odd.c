@@ -76,6 +76,16 @@ static void *calls(void *n)
 	return NULL;
 }
 
+static void *paced(void *x)
+{
+	(void)x;
+	for (int i = 0; i < 20; i++) {
+		small(1);
+		usleep(20000);
+	}
+	exit(0);
+}
+
 static jmp_buf out;
 
 static void jump(int sig)
@@ -215,6 +225,14 @@ int main(int argc, char **argv)
 		return left(false, true);
 	if (strcmp(what, "closed") == 0)
 		return closed();
+	if (strcmp(what, "leader") ==
+	    0) { /* its first thread ends first, and no descriptor is left */
+		small(1);
+		for (int fd = 3; fd < 1000; fd++)
+			close(fd);
+		pthread_create(&t, NULL, paced, NULL);
+		pthread_exit(NULL);
+	}
 	if (strcmp(what, "late") == 0) { /* a daemon that comes to HIP when all others have ended */
 		if (fork() == 0) {
 			setsid();
