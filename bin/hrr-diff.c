@@ -161,6 +161,12 @@ static void summary(void)
 		tool_say(NULL, 0,
 			 "%llu pairs of device addresses that nothing declares were taken as equal",
 			 (unsigned long long)s->undeclared);
+	if (s->unheld)
+		tool_say(
+		    NULL, 0,
+		    "%llu members, calls and outputs were not compared: one of the formats has no "
+		    "place for them",
+		    (unsigned long long)s->unheld);
 	if (s->annotations[0] + s->annotations[1])
 		tool_say(NULL, 0, "%llu annotations are in the first only, %llu in the second only",
 			 (unsigned long long)s->annotations[0],

@@ -761,3 +761,41 @@ streams_of() {
 	run_sep hrr-diff h1 h1
 	status_is 0
 }
+
+@test "diff: our recording and upstream's of the same program are equal in what both hold" {
+	need_prog hrr-capture
+	need_emu
+	need_apps saxpy graphcap launches
+	for a in saxpy graphcap launches; do
+		run_sep hrr-capture -q -d emu -o $a.hrr -- "$APPS/$a"
+		status_is 0
+		hrr-cat -q -o $a.8 --format hrr8 $a.hrr 2>/dev/null
+		for pair in "$a.hrr $a.8" "$a.8 $a.hrr"; do
+			# shellcheck disable=SC2086 # two words
+			run_sep hrr-diff $pair
+			status_is 0
+			err_has 'equal: '
+			err_has 'were not compared: one of the formats has no place for them'
+		done
+	done
+	# Upstream has one number for most launch calls, and records no call that failed.
+	hrr-cat saxpy.8 | sed 's/"api":"hipLaunchKernel"/"api":"hipModuleLaunchKernel"/' >other
+	hrr-cat saxpy.hrr | sed 's/"api":"hipGetLastError"/&,"ret":"hipErrorInvalidValue"/' >failed
+	hrr-cat saxpy.8 | sed '/"api":"hipGetLastError"/d' >fewer
+	run_sep hrr-diff saxpy.hrr other
+	status_is 0
+	run_sep hrr-diff failed fewer
+	status_is 0
+	run_sep hrr-diff saxpy.hrr <(hrr-cat saxpy.8 | sed '/"api":"hipGetDeviceCount"/d')
+	status_is 1
+	# What both hold is compared.
+	run_sep hrr-capture -q -d emu -o three.hrr -- "$APPS/saxpy" 3
+	run_sep hrr-diff three.hrr saxpy.8
+	status_is 1
+	out_has '  kernel.args[1]: 00004040 | 00000040'
+	err_has '1 changed, 0 only in the first, 0 only in the second; 0 outputs equal, 1 differ'
+	# Two of one format hold the same.
+	run_sep hrr-diff saxpy.8 <(hrr-cat saxpy.8 | sed 's/,"threadLimit":4294967295//')
+	status_is 1
+	out_has '  args.threadLimit: 4294967295 | (none)'
+}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/id.h"
+#include "lib/diff/held.h"
 #include "lib/region/timeline.h"
 
 /* One fact in memory: this, the path, the value. */
@@ -294,24 +295,31 @@ static void order(struct hrr_diff_call *c, const struct hrr_facts *f)
 }
 
 /* Hashes api, then the facts that say which call it is. */
-static void hashes(struct hrr_diff_call *c, const struct hrr_record *rec)
+static void hashes(struct hrr_diff_call *c, const struct hrr_facts *f)
 {
 	static const char *const telling[] = {"ret", "dir", "region", "seq", NULL};
-	const char *name = rec->api ? rec->api : "-";
+	const struct hrr_record *rec = f->rec;
+	bool mixed = f->s->mixed && rec->kind == HRR_REC_CALL,
+	     launch = rec->kernel >= 0 && f->row && f->row->cls == HRR_CLASS_LAUNCH;
+	const char *name = mixed && launch ? "launch" : rec->api ? rec->api : "-";
 	struct hrr_fact fact;
 	uint32_t ref = 0;
 
-	c->family = hash(name, rec->api ? rec->api_len : 1, (uint64_t)rec->kind);
-	c->content = hash(c->facts, c->len, c->family);
+	/* Upstream tells one launch call from another by what it launches only. */
+	c->family = hash(name, name == rec->api ? rec->api_len : strlen(name), (uint64_t)rec->kind);
+	c->content = mixed ? c->family : hash(c->facts, c->len, c->family);
 	c->shape = c->family;
 	for (size_t at = 0; hrr_diff_call_fact(c, &at, &ref, &fact);) {
+		if (mixed && hrr_fact_held_by_all(&fact, launch))
+			c->content = hash(fact.value, fact.value_len,
+					  hash(fact.path, fact.path_len, c->content));
 		size_t skip = hrr_path_kernel(fact.path, fact.path_len);
 		bool tells = skip > 0 && fact.path_len - skip == 4 &&
 			     memcmp(fact.path + skip, "name", 4) == 0;
 		for (int i = 0; telling[i]; i++)
 			tells |= fact.path_len == strlen(telling[i]) &&
 				 memcmp(fact.path, telling[i], fact.path_len) == 0;
-		if (tells)
+		if (tells && !(mixed && fact.path_len == 3 && fact.path[0] == 'd'))
 			c->shape = hash(fact.value, fact.value_len,
 					hash(fact.path, fact.path_len, c->shape));
 	}
@@ -410,7 +418,7 @@ int hrr_diff_call_read(struct hrr_objects *o, struct hrr_diff_scratch *s,
 		    &rec->json,
 		    hrr_json_get(&rec->json, hrr_json_get(&rec->json, 0, "result"), "seq"),
 		    &c->seq);
-	hashes(c, rec);
+	hashes(c, &f);
 	order(c, &f);
 	*ret = c;
 	return 0;

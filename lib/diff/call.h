@@ -70,6 +70,7 @@ struct hrr_diff_call {
 /* Scratch memory of the walk, one per recording. Zeroed is empty. */
 struct hrr_diff_scratch {
 	struct hrr_buf facts, refs, text;
+	bool mixed; /* the recordings are of different formats: see held.h */
 	char path[128];
 };
 

@@ -131,6 +131,14 @@ void hrr_diff_commit_both(struct hrr_diff *d, struct hrr_lane *la, struct hrr_di
 	hrr_diff_call_free(&d->side[1].objects, b);
 }
 
+static bool failed(const struct hrr_diff_call *c)
+{
+	struct hrr_fact f;
+
+	return hrr_diff_call_get(c, "ret", &f) && f.kind == HRR_FACT_TEXT && f.value_len > 9 &&
+	       memcmp(f.value, "\"hipError", 9) == 0;
+}
+
 void hrr_diff_commit_only(struct hrr_diff *d, struct hrr_lane *l, struct hrr_diff_call *c)
 {
 	struct hrr_diff_event e = {.what = l->side ? HRR_DIFF_ONLY_B : HRR_DIFF_ONLY_A};
@@ -142,6 +150,8 @@ void hrr_diff_commit_only(struct hrr_diff *d, struct hrr_lane *l, struct hrr_dif
 	/* What somebody noted down about a recording is not what the program did. */
 	if (c->kind == HRR_REC_REGION)
 		d->stats.annotations[l->side]++;
+	else if (d->mixed && d->side[!l->side].format.len > 0 && failed(c))
+		d->stats.unheld++; /* upstream records none that failed */
 	else
 		with_context(d, l, &e);
 	hrr_recent_settle(d, l->side, c, HRR_PAIR_NONE);

@@ -118,13 +118,19 @@ int hrr_diff_compare(struct hrr_diff *d, const struct hrr_diff_call *a,
 	int rc = 0;
 
 	d->members.len = 0;
-	if (a->content == b->content && same_refs(d, a, b))
+	bool mixed = d->mixed && a->kind == HRR_REC_CALL;
+	if (!mixed && a->content == b->content && same_refs(d, a, b))
 		return 0;
 	d->stats.undeclared = undeclared;
 	while (rc == 0 && hrr_diff_call_fact(a, &at, &ra, &m.a)) {
 		m.in_a = true;
 		m.in_b = counterpart(b, &m.a, &bt, &rb, &m.b);
-		if (m.in_b ? !same_value(d, &m.a, &m.b) : !found(d, 0, &m.a))
+		/* Parameters of different launch calls may share a name. */
+		if (mixed && hrr_fact_may_lack(&m.a) &&
+		    (!m.in_b || (a->api != b->api && hrr_path_kernel(m.a.path, m.a.path_len) == 0 &&
+				 m.a.kind == HRR_FACT_TEXT)))
+			d->stats.unheld++;
+		else if (m.in_b ? !same_value(d, &m.a, &m.b) : !found(d, 0, &m.a))
 			rc = hrr_buf_add(&d->members, &m, sizeof m);
 	}
 	at = bt = 0;
@@ -132,7 +138,9 @@ int hrr_diff_compare(struct hrr_diff *d, const struct hrr_diff_call *a,
 	while (rc == 0 && hrr_diff_call_fact(b, &bt, &rb, &m.b)) {
 		m.in_b = true;
 		m.in_a = counterpart(a, &m.b, &at, &ra, &m.a);
-		if (!m.in_a && !found(d, 1, &m.b))
+		if (!m.in_a && mixed && hrr_fact_may_lack(&m.b))
+			d->stats.unheld++;
+		else if (!m.in_a && !found(d, 1, &m.b))
 			rc = hrr_buf_add(&d->members, &m, sizeof m);
 	}
 	return rc;

@@ -61,6 +61,7 @@ void hrr_diff_free(struct hrr_diff *d)
 		hrr_buf_release(&s->scratch.facts);
 		hrr_buf_release(&s->scratch.refs);
 		hrr_buf_release(&s->scratch.text);
+		hrr_buf_release(&s->format);
 	}
 	hrr_diff_works_release(&d->works);
 	for (int i = 0; i < 2; i++)
@@ -385,6 +386,9 @@ static int read_one(struct hrr_diff *d, int side, struct hrr_diag *diag)
 	}
 	if (rc < 0)
 		return rc;
+	if (rec->kind == HRR_REC_HEADER && s->format.len == 0 &&
+	    (rc = hrr_diff_format(rec, &s->format)) < 0)
+		return hrr_diag_set(diag, rc, "out of memory");
 	rc = hrr_diff_call_read(&s->objects, &s->scratch, rec, &c, diag);
 	if (rc < 0) {
 		if (diag && rc != -ENOMEM)
@@ -434,12 +438,28 @@ static void finish(struct hrr_diff *d)
 		hrr_output_end(d);
 }
 
+/* Both headers come first: what is compared depends on the formats. */
+static int begin(struct hrr_diff *d, struct hrr_diag *diag)
+{
+	const struct hrr_buf *a = &d->side[0].format, *b = &d->side[1].format;
+	int rc = read_one(d, 0, diag);
+
+	if (rc == 0)
+		rc = read_one(d, 1, diag);
+	d->mixed = a->len != b->len || (a->len > 0 && memcmp(a->data, b->data, a->len) != 0);
+	d->side[0].scratch.mixed = d->side[1].scratch.mixed = d->mixed;
+	return rc;
+}
+
 int hrr_diff_run(struct hrr_diff *d, struct hrr_diag *diag)
 {
+	int rc = begin(d, diag);
+
+	if (rc < 0)
+		return rc;
 	while (!hrr_diff_over(d) && !(d->side[0].ended && d->side[1].ended)) {
 		/* The side of which less waits is the one the other waits for. */
 		int side = d->side[0].waiting > d->side[1].waiting;
-		int rc;
 
 		if (d->side[side].ended)
 			side = !side;

@@ -64,8 +64,9 @@ struct hrr_diff_stats {
 	uint64_t outputs_unknown; /* the recorder did not see the bytes of one side */
 	uint64_t outputs_late;	  /* came too long after their call: not compared */
 	uint64_t undeclared;	  /* pairs of device addresses nobody declared, taken as equal */
-	uint64_t annotations[2];  /* region records without a counterpart: no difference */
-	uint64_t given_up;	  /* calls called "only here" because the wait was too long */
+	uint64_t unheld; /* members, calls and outputs that one of the formats has no place for */
+	uint64_t annotations[2]; /* region records without a counterpart: no difference */
+	uint64_t given_up;	 /* calls called "only here" because the wait was too long */
 };
 
 struct hrr_diff;

@@ -42,7 +42,10 @@ uint64_t hrr_pair_new(struct hrr_diff *d, uint32_t thread, const struct hrr_diff
 			e.of = p->of;
 			*(side ? &e.b : &e.a) = out;
 			p->head[side] = out->next;
-			hrr_diff_emit(d, &e);
+			if (d->mixed && d->side[!side].format.len > 0)
+				d->stats.unheld++;
+			else
+				hrr_diff_emit(d, &e);
 			hrr_diff_call_free(&d->side[side].objects, out);
 		}
 		p->head[side] = NULL;

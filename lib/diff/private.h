@@ -3,6 +3,7 @@
 
 #include "lib/diff/align.h"
 #include "lib/diff/diff.h"
+#include "lib/diff/held.h"
 #include "lib/diff/work.h"
 
 /* Inside lib/diff. "side" is 0 for the first recording and 1 for the second. */
@@ -82,6 +83,7 @@ struct hrr_side {
 	uint64_t n_recent;
 	struct hrr_map by_seq; /* (p, seq) to place in the ring */
 	size_t waiting;	       /* bytes */
+	struct hrr_buf format; /* not ours: its name */
 	bool ended;
 	bool beyond; /* of what the run stops after, something later was read */
 };
@@ -98,6 +100,7 @@ struct hrr_diff {
 	int (*each)(void *self, const struct hrr_diff_event *e);
 	void *self;
 	bool stop;
+	bool mixed; /* the recordings are of different formats */
 	bool stops; /* when these have their answer */
 	uint32_t stop_p;
 	uint64_t stop_seq;

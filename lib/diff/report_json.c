@@ -101,7 +101,8 @@ int hrr_report_end(struct hrr_report *r)
 	    "llu,"
 	    "\"only\":[%llu,%llu],\"outputs\":[%llu,%llu],\"outputsEqual\":%llu,"
 	    "\"outputsDiffer\":%llu,\"outputsOnly\":[%llu,%llu],\"outputsUnknown\":%llu,"
-	    "\"outputsLate\":%llu,\"tolerated\":%llu,\"undeclared\":%llu,\"annotations\":[%llu,%"
+	    "\"outputsLate\":%llu,\"tolerated\":%llu,\"undeclared\":%llu,\"unheld\":%llu,"
+	    "\"annotations\":[%llu,%"
 	    "llu],"
 	    "\"givenUp\":%llu}\n",
 	    (unsigned long long)r->differ, (unsigned long long)s->calls[0],
@@ -112,8 +113,9 @@ int hrr_report_end(struct hrr_report *r)
 	    (unsigned long long)r->outputs, (unsigned long long)r->outputs_only[0],
 	    (unsigned long long)r->outputs_only[1], (unsigned long long)s->outputs_unknown,
 	    (unsigned long long)s->outputs_late, (unsigned long long)r->tolerated,
-	    (unsigned long long)s->undeclared, (unsigned long long)s->annotations[0],
-	    (unsigned long long)s->annotations[1], (unsigned long long)s->given_up);
+	    (unsigned long long)s->undeclared, (unsigned long long)s->unheld,
+	    (unsigned long long)s->annotations[0], (unsigned long long)s->annotations[1],
+	    (unsigned long long)s->given_up);
 
 	hrr_report_flush(r);
 	return rc;
