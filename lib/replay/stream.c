@@ -183,7 +183,7 @@ int hrr_do_capture_mode(struct hrr_replay *r, struct hrr_event *ev)
 int hrr_do_ignored(struct hrr_replay *r, struct hrr_event *ev)
 {
 	(void)ev;
-	r->v.left_out++;
+	r->v.no_effect++;
 	r->v.issued--;
 	return 0;
 }

@@ -191,10 +191,11 @@ int hrr_verdict_text(struct hrr_buf *b, const struct hrr_verdict *v, bool requir
 			  " unchecked\n",
 			  compared(v), v->outputs, o[HRR_EXACT], o[HRR_TOLERATED], o[HRR_DIFFERS],
 			  o[HRR_UNCHECKED]);
-	e |= hrr_buf_addf(b,
-			  "Calls : %" PRIu64 ": %" PRIu64 " replayed, %" PRIu64
-			  " left out, %" PRIu64 " refused, %" PRIu64 " failed",
-			  v->calls, v->issued, v->left_out, o[HRR_REFUSED], o[HRR_FAILED]);
+	e |= hrr_buf_addf(
+	    b,
+	    "Calls : %" PRIu64 ": %" PRIu64 " replayed, %" PRIu64 " without effect, %" PRIu64
+	    " left out, %" PRIu64 " refused, %" PRIu64 " failed",
+	    v->calls, v->issued, v->no_effect, v->left_out, o[HRR_REFUSED], o[HRR_FAILED]);
 	if (v->not_reissued != 0)
 		e |= hrr_buf_addf(b, ", %" PRIu64 " recorded failures not issued again",
 				  v->not_reissued);
@@ -260,6 +261,7 @@ int hrr_verdict_json(struct hrr_buf *b, const struct hrr_verdict *v, bool requir
 	} counts[] = {{"outputs", v->outputs},
 		      {"calls", v->calls},
 		      {"replayed", v->issued},
+		      {"noEffect", v->no_effect},
 		      {"leftOut", v->left_out},
 		      {"notReissued", v->not_reissued},
 		      {"launches", v->launches},

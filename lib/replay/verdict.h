@@ -55,7 +55,8 @@ struct hrr_verdict {
 	uint64_t outputs;      /* output records met */
 	uint64_t calls;	       /* call records met */
 	uint64_t issued;       /* of these, issued again with success, or failing as recorded */
-	uint64_t left_out;     /* not issued: never returned, timing, out of memory, not needed */
+	uint64_t no_effect;    /* not issued: nothing here depends on it */
+	uint64_t left_out;     /* not issued: never returned, timing, out of memory */
 	uint64_t not_reissued; /* recorded failures whose operands could not be had */
 	uint64_t launches;
 	uint64_t regions, streams; /* region records, from how many sources */
