@@ -104,37 +104,6 @@ static uint64_t word_at(const unsigned char *at, size_t n)
 	return v;
 }
 
-/* Bytes a scalar of a kind takes in memory; 0: not a scalar. */
-static size_t scalar_size(int kind)
-{
-	switch (kind) {
-	case HRR_K_U8:
-		return 1;
-	case HRR_K_U16:
-		return 2;
-	case HRR_K_INT:
-	case HRR_K_DEVICE:
-	case HRR_K_UINT:
-	case HRR_K_FLAGS:
-	case HRR_K_U32:
-	case HRR_K_FLOAT:
-	case HRR_K_ENUM:
-		return 4;
-	case HRR_K_DIM3:
-		return 12;
-	case HRR_K_STRUCT:
-	case HRR_K_VALUE:
-	case HRR_K_CHARS:
-	case HRR_K_BYTES:
-	case HRR_K_INTS:
-	case HRR_K_KPARAMS:
-	case HRR_K_EXTRA:
-		return 0;
-	default:
-		return 8;
-	}
-}
-
 static void put_scalar(struct hrr_buf *b, int kind, const struct hrr_enum *en, uint64_t v,
 		       int layout)
 {
@@ -179,7 +148,7 @@ static void put_scalar(struct hrr_buf *b, int kind, const struct hrr_enum *en, u
 
 static size_t width_of(int kind, const struct hrr_struct *st)
 {
-	return st != NULL ? st->size : scalar_size(kind);
+	return st != NULL ? st->size : hrr_scalar_size(kind);
 }
 
 static void put_struct(struct hrr_buf *b, const struct hrr_struct *st, const unsigned char *at,
@@ -193,7 +162,7 @@ static void put_elem(struct hrr_buf *b, int kind, const struct hrr_struct *st,
 	else if (kind == HRR_K_DIM3)
 		put_dim3(b, at);
 	else
-		put_scalar(b, kind, en, word_at(at, scalar_size(kind)), layout);
+		put_scalar(b, kind, en, word_at(at, hrr_scalar_size(kind)), layout);
 }
 
 /* What a field of param's structure points to, or NULL: it was not recorded. */
@@ -262,7 +231,7 @@ static void put_struct(struct hrr_buf *b, const struct hrr_struct *st, const uns
 			if (a != NULL)
 				put_array(b, f, a, layout);
 			else
-				put_scalar(b, f->kind, f->en, word_at(v, scalar_size(f->kind)),
+				put_scalar(b, f->kind, f->en, word_at(v, hrr_scalar_size(f->kind)),
 					   layout);
 			break;
 		}

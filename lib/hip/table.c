@@ -73,30 +73,40 @@ const struct hrr_struct *hrr_struct_at(const struct hrr_struct *st, int layout)
 	return st != NULL && st->later != NULL && layout >= st->since ? st->later : st;
 }
 
-/* Bytes of a scalar field; 0: not one. */
-static size_t width(const struct hrr_field *f)
+size_t hrr_scalar_size(int kind)
 {
-	switch (f->kind) {
-	case HRR_K_CHARS:
-	case HRR_K_BYTES:
-	case HRR_K_INTS:
-	case HRR_K_DIM3:
-		return 0;
+	switch (kind) {
 	case HRR_K_U8:
 		return 1;
 	case HRR_K_U16:
 		return 2;
 	case HRR_K_INT:
+	case HRR_K_DEVICE:
 	case HRR_K_UINT:
 	case HRR_K_FLAGS:
 	case HRR_K_U32:
 	case HRR_K_FLOAT:
-	case HRR_K_DEVICE:
 	case HRR_K_ENUM:
 		return 4;
+	case HRR_K_DIM3:
+		return 12;
+	case HRR_K_STRUCT:
+	case HRR_K_VALUE:
+	case HRR_K_CHARS:
+	case HRR_K_BYTES:
+	case HRR_K_INTS:
+	case HRR_K_KPARAMS:
+	case HRR_K_EXTRA:
+		return 0;
 	default:
 		return 8;
 	}
+}
+
+/* Bytes of a field that holds one number; 0: it does not. */
+static size_t width(const struct hrr_field *f)
+{
+	return f->kind == HRR_K_DIM3 ? 0 : hrr_scalar_size(f->kind);
 }
 
 void hrr_struct_convert(const struct hrr_struct *to, void *dst, const struct hrr_struct *from,

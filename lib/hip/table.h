@@ -196,6 +196,8 @@ const char *hrr_enum_name(const struct hrr_enum *en, int major, int value);
 /* 0 and the value, or -ENOENT. */
 int hrr_enum_value(const struct hrr_enum *en, int major, const char *name, size_t len,
 		   int *ret_value);
+/* Bytes that a value of a kind (enum hrr_kind_of) takes in memory; 0: it is no scalar. */
+size_t hrr_scalar_size(int kind);
 /*
  * A structure as it is in a layout: 52 of HIP up to 5.2, 53 from there up to 5.7, 60, 70 of
  * majors 6 and 7. layout / 10 is the major.

@@ -15,22 +15,11 @@ static uint8_t n_ops[HRR_API_COUNT]; /* parameters up to the last one with an op
 
 size_t hrr_elem_size(const struct hrr_param *p)
 {
+	size_t scalar = hrr_scalar_size(p->kind);
+
 	switch (p->kind) {
-	case HRR_K_U8:
 	case HRR_K_CHARS:
 		return 1;
-	case HRR_K_U16:
-		return 2;
-	case HRR_K_INT:
-	case HRR_K_UINT:
-	case HRR_K_FLAGS:
-	case HRR_K_U32:
-	case HRR_K_FLOAT:
-	case HRR_K_DEVICE:
-	case HRR_K_ENUM:
-		return 4;
-	case HRR_K_DIM3:
-		return 12;
 	case HRR_K_STRUCT:
 	case HRR_K_VALUE:
 		return p->st->size;
@@ -38,7 +27,7 @@ size_t hrr_elem_size(const struct hrr_param *p)
 	case HRR_K_EXTRA:
 		return 0;
 	default:
-		return 8;
+		return scalar != 0 ? scalar : 8;
 	}
 }
 

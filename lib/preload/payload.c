@@ -183,8 +183,9 @@ static bool goes_inline(const struct hrr_thread *t, const struct hrr_rect *r, ui
 	return n <= HRR_INLINE_MAX && n <= t->size / 8 && r->height * r->depth <= 4096;
 }
 
-bool hrr_bytes_att(struct hrr_thread *t, enum hrr_att_tag tag, unsigned param, const void *addr,
-		   const struct hrr_rect *r, bool trusted)
+/* What a record says of bytes, which are in the arena or a file, or (file 0) to be put behind. */
+static struct hrr_bytes put_apart(const struct hrr_thread *t, const void *addr,
+				  const struct hrr_rect *r, bool trusted)
 {
 	uint64_t n = hrr_rect_bytes(r);
 	struct hrr_bytes b = {(uintptr_t)addr, n, 0};
@@ -193,6 +194,14 @@ bool hrr_bytes_att(struct hrr_thread *t, enum hrr_att_tag tag, unsigned param, c
 		b.file = HRR_NO_FILE;
 	else if (!goes_inline(t, r, n))
 		b.file = hrr_bytes_big(addr, r, trusted);
+	return b;
+}
+
+bool hrr_bytes_att(struct hrr_thread *t, enum hrr_att_tag tag, unsigned param, const void *addr,
+		   const struct hrr_rect *r, bool trusted)
+{
+	struct hrr_bytes b = put_apart(t, addr, r, trusted);
+	uint64_t n = b.size;
 	int err = errno;
 	hrr_kept(t, b.file);
 	unsigned char *d = hrr_b_att(t, tag, param, sizeof b + (b.file == 0 ? n : 0));
@@ -212,13 +221,8 @@ bool hrr_bytes_att(struct hrr_thread *t, enum hrr_att_tag tag, unsigned param, c
 void hrr_bytes_rec(struct hrr_thread *t, size_t off, const void *addr, const struct hrr_rect *r,
 		   bool trusted)
 {
-	uint64_t n = hrr_rect_bytes(r), room = (n + 7) & ~(uint64_t)7;
-	struct hrr_bytes b = {(uintptr_t)addr, n, 0};
-
-	if (n == 0 && r->width * r->height * r->depth != 0)
-		b.file = HRR_NO_FILE;
-	else if (!goes_inline(t, r, n))
-		b.file = hrr_bytes_big(addr, r, trusted);
+	struct hrr_bytes b = put_apart(t, addr, r, trusted);
+	uint64_t n = b.size, room = (n + 7) & ~(uint64_t)7;
 	int err = errno;
 	if (b.file == 0 && n != 0) {
 		if (!hrr_b_room(t, room)) {

@@ -64,10 +64,7 @@ static void header(void)
 
 	for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
 		struct fixture f;
-		char name[16];
-		snprintf(name, sizeof name, "header%zu", i);
-		start(&f, name);
-		make_process(&f, true, 2);
+		start_nth(&f, "header", i, true, 2);
 		for (uint64_t seq = 1; seq <= 200; seq++)
 			call(&f, 0, seq);
 		call(&f, 1, 201);
@@ -100,10 +97,7 @@ static void numbers(void)
 
 	for (size_t i = 0; i < sizeof seqs / sizeof *seqs; i++) {
 		struct fixture f;
-		char name[16];
-		snprintf(name, sizeof name, "seq%zu", i);
-		start(&f, name);
-		make_process(&f, false, 2);
+		start_nth(&f, "seq", i, false, 2);
 		call(&f, 0, 1);
 		call(&f, 0, 2);
 		put(f.ring[0], HRR_R_LEAVE, seqs[i], 0, sizeof(struct hrr_rec));

@@ -101,10 +101,7 @@ static void damaged(void)
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		struct fixture f;
 		struct hrr_collect_summary sum;
-		char name[32];
-		snprintf(name, sizeof name, "damaged%zu", i);
-		start(&f, name);
-		make_process(&f, false, 1);
+		start_nth(&f, "damaged", i, false, 1);
 		call(&f, 0, 1);
 		struct hrr_rec *r = put(f.ring[0], HRR_R_LEAVE, 2, 0, sizeof *r);
 		r->size = sizes[i];

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/base/proc.h"
 #include "lib/collect/collect.h"
 #include "lib/preload/ring.h"
 
@@ -43,17 +44,8 @@ static inline void make_process(struct fixture *f, bool alive, unsigned rings)
 	f->ctl->pid = (uint32_t)getpid();
 	f->ctl->start = 1; /* not ours: dead */
 	f->ctl->major = 5;
-	if (alive) {
-		char text[1024];
-		int fd = open("/proc/self/stat", O_RDONLY);
-		ssize_t n = read(fd, text, sizeof text - 1);
-		close(fd);
-		text[n > 0 ? n : 0] = '\0';
-		char *p = strrchr(text, ')');
-		for (int k = 2; k < 22; k++)
-			p = strchr(p + 1, ' ');
-		f->ctl->start = strtoull(p + 1, NULL, 10);
-	}
+	if (alive && !hrr_proc_of((uint32_t)getpid(), NULL, &f->ctl->start))
+		exit(2);
 	for (unsigned i = 0; i < rings; i++) {
 		char name[16];
 		snprintf(name, sizeof name, "p0.r%u", i);
@@ -93,6 +85,17 @@ static inline void start(struct fixture *f, const char *name)
 		exit(2);
 	}
 	f->hub = map("hub", sizeof *f->hub);
+}
+
+/* One of several of a name, with its process. */
+static inline void start_nth(struct fixture *f, const char *name, size_t i, bool alive,
+			     unsigned rings)
+{
+	char one[32];
+
+	snprintf(one, sizeof one, "%s%zu", name, i);
+	start(f, one);
+	make_process(f, alive, rings);
 }
 
 static inline void stop(struct fixture *f)
