@@ -199,6 +199,14 @@ late() {
 	done
 }
 
+@test "rows: registered memory that is no longer there, or shut off, is not looked at" {
+	late given_back
+	[ "$(events | jq -c 'select(.kernel)|[.host[]?.size]|length' | tr '\n' ' ')" = '4 0 0 4 0 0 ' ]
+	rm -rf a.hrr
+	run_sep hrr-capture -q -d emu --host-memory all -o a.hrr -- "$LATE" libamdhip64.so.7 "$APPS/modkern.hsaco" given_back
+	status_is 0
+}
+
 @test "rows: a capture into a graph that has nodes, instantiated with parameters" {
 	late into
 	[[ $calls == *hipGraphInstantiateWithParams* && $calls == *hipStreamBeginCaptureToGraph* ]]

@@ -152,6 +152,17 @@ void hrr_arena_give(uint64_t number)
 				      memory_order_release);
 }
 
+/* Where the system cannot say (before Linux 5.14) it is taken to be. */
+bool hrr_still_readable(const void *addr, uint64_t n)
+{
+	static _Atomic int can_say = -1;
+	static char here;
+
+	if (can_say < 0)
+		can_say = hrr_readable(&here, 1) || errno != EINVAL;
+	return can_say == 0 || hrr_readable(addr, n);
+}
+
 /* Is all of it there to be read? Pages not touched yet are made. */
 bool hrr_readable(const void *addr, uint64_t n)
 {

@@ -125,6 +125,19 @@ static uint64_t piece_size(const struct hrr_host_range *h, uint64_t i)
 	return h->size - from < HRR_PIECE ? h->size - from : HRR_PIECE;
 }
 
+/*
+ * 0: it is not there. Registered memory is the program's, which may have given it back or shut it
+ * off without a word to the run time.
+ */
+static uint64_t hash_now(const struct hrr_host_range *h, uint64_t at, uint64_t n)
+{
+	const void *p = (const void *)(uintptr_t)at;
+
+	if (h->mem == HRR_MEM_REGISTERED && !hrr_still_readable(p, n))
+		return 0;
+	return piece_hash(p, n);
+}
+
 static bool over_limit(uint64_t size)
 {
 	return size > hrr_proc->hub->host_limit;
@@ -172,8 +185,8 @@ void hrr_host_snapshot(struct hrr_snapshots **s, struct hrr_host_range *h, uint6
 	uint64_t last = (addr - h->base + size - 1) / HRR_PIECE;
 	for (uint64_t i = (addr - h->base) / HRR_PIECE; i <= last && i < h->n_pieces; i++) {
 		uint64_t at = h->base + i * HRR_PIECE, n = piece_size(h, i);
-		uint64_t now = piece_hash((const void *)(uintptr_t)at, n);
-		if (now == h->known[i])
+		uint64_t now = hash_now(h, at, n);
+		if (now == 0 || now == h->known[i])
 			continue;
 		struct hrr_rect r = {n, 1, 1, n, n};
 		keep(s, at, &r, true);
@@ -231,7 +244,7 @@ void hrr_host_settle(struct hrr_host_range *h, uint64_t addr, uint64_t size)
 		uint64_t at = h->base + i * HRR_PIECE, n = piece_size(h, i);
 		if (at >= addr &&
 		    at + n <= addr + size) /* whole, so its hash is what was recorded */
-			h->known[i] = piece_hash((const void *)(uintptr_t)at, n);
+			h->known[i] = hash_now(h, at, n);
 	}
 	pthread_mutex_unlock(&h->lock);
 }
@@ -244,8 +257,8 @@ void hrr_host_changed(struct hrr_host_range *h,
 	pthread_mutex_lock(&h->lock);
 	for (uint64_t i = 0; i < h->n_pieces; i++) {
 		uint64_t at = h->base + i * HRR_PIECE, n = piece_size(h, i);
-		uint64_t now = piece_hash((const void *)(uintptr_t)at, n);
-		if (now == h->known[i])
+		uint64_t now = hash_now(h, at, n);
+		if (now == 0 || now == h->known[i])
 			continue;
 		h->known[i] = now;
 		each(self, at, n);

@@ -189,6 +189,7 @@ unsigned char *hrr_arena_take(uint64_t n, uint64_t *ret_number);
 void hrr_arena_give(uint64_t number);
 void hrr_arena_forget(void);
 bool hrr_readable(const void *addr, uint64_t n);
+bool hrr_still_readable(const void *addr, uint64_t n);
 
 /* --- shim.c, encode.c ---------------------------------------------------- */
 extern uint8_t hrr_hook_of[HRR_API_COUNT];

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "hip_proto.h"
 
@@ -410,6 +411,41 @@ static int pieces(void)
 	return right ? 0 : 1;
 }
 
+/* Registered memory that the program gives back, or shuts off, without a word to the run time. */
+static int given_back(void)
+{
+	enum { SIZE = 1 << 20 };
+	char *host[2], c = 1;
+	short s = 2;
+	double d = 3;
+	int *out, got, right = 0;
+
+	CHECK(HIP(hipMalloc)((void **)&out, N * sizeof *out));
+	hipFunction_t k = kernel("mixed");
+	for (int i = 0; i < 2; i++) {
+		host[i] =
+		    mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memset(host[i], i + 1, SIZE);
+		CHECK(HIP(hipHostRegister)(host[i], SIZE, 2));
+		void *params[] = {&c, &d, &s, &out, &host[i]}; /* as a number */
+		CHECK(HIP(hipModuleLaunchKernel)(k, 1, 1, 1, 1, 1, 1, 64, NULL, params, NULL));
+		CHECK(HIP(hipDeviceSynchronize)());
+		CHECK(HIP(hipModuleLaunchKernel)(k, 1, 1, 1, 1, 1, 1, 64, NULL, params, NULL));
+		if (i == 0)
+			munmap(host[i], SIZE);
+		else
+			mprotect(host[i], SIZE, PROT_NONE);
+		CHECK(HIP(hipDeviceSynchronize)());
+		CHECK(HIP(hipModuleLaunchKernel)(k, 1, 1, 1, 1, 1, 1, 64, NULL, params, NULL));
+		/* What came of it has to do with an address: other bytes are to be compared. */
+		CHECK(HIP(hipMemcpy)(out, &i, sizeof i, hipMemcpyHostToDevice));
+		CHECK(HIP(hipMemcpy)(&got, out, sizeof got, hipMemcpyDeviceToHost));
+		right += got == i;
+	}
+	CHECK(HIP(hipFree)(out));
+	return right == 2 ? 0 : 1;
+}
+
 /* Structures whose layout or values are not the same in every major; the same calls in each. */
 static int layouts(void)
 {
@@ -633,8 +669,9 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} subjects[] = {{"launch", launch},	{"aside", aside},     {"array", array},
 			{"layouts", layouts},	{"capture", capture}, {"into", into},
-			{"graphmem", graphmem}, {"pieces", pieces},   {"batch", batch},
-			{"values", values},	{"multi", multi},     {"nodes", nodes}};
+			{"graphmem", graphmem}, {"pieces", pieces},   {"given_back", given_back},
+			{"batch", batch},	{"values", values},   {"multi", multi},
+			{"nodes", nodes}};
 
 	if (argc < 4)
 		return 2;
