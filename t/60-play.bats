@@ -26,8 +26,8 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 	err_like 'Calls : [0-9]+: [0-9]+ replayed, [1-9][0-9]* without effect, 0 left out, 0 refused, 0 failed'
 	# A question that was too early, and a call that never returned, are left out, and said to be.
 	sed -e '/"api":"hipLaunchKernel"/{p;s/"seq":[0-9]*/"seq":900/;s/hipLaunchKernel"/hipStreamQuery","ret":"hipErrorNotReady"/;s/"args":{.*/"args":{"stream":"0x0"}}/}' \
-		-e '/"api":"__hipUnreg/{s/"api":[^,]*/&,"ret":"none"/}' "$(events)" >cut
-	run_sep hrr-play $DEV -b run.hrr/blobs -r r cut
+		-e '/"api":"__hipUnreg/{s/"api":[^,]*/&,"ret":"none"/}' "$(events)" >cut.jsonl
+	run_sep hrr-play $DEV -b run.hrr/blobs -r r cut.jsonl
 	err_like 'Calls : [^\n]*, 2 left out, 0 refused, 0 failed'
 	jq -e -s '.[-1] | .calls==.replayed+.noEffect+.leftOut and .leftOut==2' r
 }
