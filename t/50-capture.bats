@@ -628,7 +628,7 @@ window_is_whole() {
 }
 
 @test "capture: TERM goes to the program, INT is the program's own" {
-	run_sep sh -c "hrr-capture -q -o a.hrr -- sh -c 'trap \"exit 9\" TERM; \"$STUB/calls\" small 1; while :; do sleep 0.05; done' & sleep 1; kill -INT \$!; sleep 0.2; kill -TERM \$!; wait \$!"
+	run_sep sh -c "hrr-capture -q -o a.hrr -- sh -c 'trap \"exit 9\" TERM; \"$STUB/calls\" small 1; while :; do sleep 0.05; done' & until [ -n \"\$(find a.hrr -name events.jsonl -size +0 2>/dev/null)\" ]; do sleep 0.05; done; kill -INT \$!; sleep 0.2; kill -TERM \$!; wait \$!"
 	status_is 9
 	[ "$(events a.hrr | tail -1 | jq -r .end)" = complete ]
 }

@@ -128,11 +128,23 @@ copies_are_there() {
 	done
 }
 
+# has_calls DIR N: waits until there are so many in its streams.
+has_calls() {
+	until [ "$(cat "$1"/pid-*/events.jsonl 2>/dev/null | grep -c '"seq"')" -ge "$2" ]; do sleep 0.02; done
+}
+
+# has_ended DIR: waits until its program has, though nobody may have asked how.
+has_ended() {
+	local p
+	p=$(echo "$1"/pid-*)
+	while grep -q '^State:.[RSDT]' "/proc/${p##*/pid-}/status" 2>/dev/null; do sleep 0.02; done
+}
+
 @test "kill: hrr-capture: the program runs on, --recover finishes the archive" {
 	export LD_LIBRARY_PATH=$STUB
 	hrr-capture -q -o a.hrr -- sh -c "'$STUB/calls' paced 300; echo \$? >code" &
 	pid=$!
-	sleep 0.6
+	has_calls a.hrr 20
 	kill -9 $pid
 	wait $pid || true
 	n=$(events a.hrr | grep -c '"seq"')
@@ -155,9 +167,9 @@ copies_are_there() {
 
 @test "kill: hrr-capture: --recover while the program runs, and again, and when it has ended" {
 	export LD_LIBRARY_PATH=$STUB
-	hrr-capture -q -o a.hrr -- sh -c "'$STUB/calls' pinned_paced 200; echo \$? >code" &
+	hrr-capture -q -o a.hrr -- sh -c "'$STUB/calls' pinned_paced 600; echo \$? >code" &
 	pid=$!
-	sleep 0.5
+	has_calls a.hrr 20
 	kill -9 $pid
 	wait $pid || true
 	for i in 1 2; do
@@ -190,12 +202,12 @@ copies_are_there() {
 	export LD_LIBRARY_PATH=$STUB
 	sh -c "hrr-capture -q -o a.hrr -- '$STUB/calls' paced 30 & echo \$! >pid; exec sleep 20" 3>&- &
 	parent=$!
-	until [ -s pid ] && [ -n "$(find . -path "./a.hrr/pid-*")" ]; do sleep 0.05; done
+	has_calls a.hrr 1
 	kill -9 "$(cat pid)"
 	until grep -q '^State:.Z' "/proc/$(cat pid)/status"; do sleep 0.05; done
 	run_sep hrr-cat a.hrr
 	err_has "cut short"
-	sleep 0.5
+	has_ended a.hrr
 	cp -r a.hrr b.hrr
 	run_sep hrr-capture --recover a.hrr
 	status_is 0
@@ -211,7 +223,7 @@ copies_are_there() {
 	export LD_LIBRARY_PATH=$STUB
 	hrr-capture -q --ring-size 64K -o a.hrr -- sh -c "'$STUB/calls' small 30000000; echo \$? >code" &
 	pid=$!
-	sleep 0.3
+	has_calls a.hrr 1
 	kill -9 $pid
 	wait $pid || true
 	until [ -e code ]; do sleep 0.05; done
