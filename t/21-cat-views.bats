@@ -180,6 +180,53 @@ setup() {
 	[ "$(cat err)" = 'hrr-cat: grow: cut short: no end record' ]
 }
 
+@test "cat --follow: processes that begin later are followed too, and a quiet one keeps nobody waiting" {
+	boot=$(cat /proc/sys/kernel/random/boot_id)
+	sleep 300 &
+	writer=$!
+	mkdir -p grow/pid-1 grow/blobs
+	echo "{\"hrr-archive\":1,\"state\":\"running\",\"writer\":$writer,\"boot\":\"$boot\"}" >grow/manifest.json
+	grep -v '"note"' $S/events.jsonl >all # that one has a p of its own
+	process() { # PID: of a stream, as that process's
+		sed "s/\"pid\":[0-9]*/\"pid\":$1/" all
+	}
+	process 1 | head -n 3 >grow/pid-1/events.jsonl
+	hrr-cat --follow grow >got 2>err &
+	cat_pid=$!
+	has_lines() { # N P
+		for i in $(seq 200); do
+			[ "$(jq -s "map(select(.p == $2)) | length" got)" -lt "$1" ] || return 0
+			sleep 0.05
+		done
+		return 1
+	}
+	has_lines 3 0
+	# One that comes and ends, while the first says nothing.
+	mkdir grow/pid-2
+	process 2 >grow/pid-2/events.jsonl
+	all=$(wc -l <all)
+	has_lines "$all" 1
+	kill -0 $cat_pid
+	# Its events come later than its folder.
+	mkdir grow/pid-3
+	sleep 0.2
+	process 3 | head -n 2 >grow/pid-3/events.jsonl
+	has_lines 2 2
+	process 1 | tail -n +4 >>grow/pid-1/events.jsonl
+	has_lines "$all" 0
+	process 3 | tail -n +3 >>grow/pid-3/events.jsonl
+	kill $writer
+	wait $writer || true
+	wait $cat_pid
+	[ "$(jq -s -c 'map(select(.hrr) | [.p, .pid])' got)" = '[[0,1],[1,2],[2,3]]' ]
+	[ "$(wc -l <got)" -eq $((3 * all)) ]
+	for p in 0 1 2; do
+		jq -c "select(.p == $p) | del(.p, .pid, .blobs)" got >one
+		jq -c 'del(.pid, .blobs)' all | cmp - one
+	done
+	[ ! -s err ]
+}
+
 @test "cat --follow: ends with the end record of an archive that is complete" {
 	LIMIT=20 run_sep hrr-cat --follow -c small
 	status_is 0

@@ -4,44 +4,11 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/store/archive.h"
 #include "lib/store/file.h"
 #include "lib/store/source_private.h"
-
-/* --- following: the end of a file is the end once the recorder has gone --- */
-
-static bool wait_for_more(void *self)
-{
-	struct hrr_source *s = self;
-	const struct process *p = hrr_source_process(s, s->reading->p >= 0 ? (uint32_t)s->reading->p
-									   : s->reading->head.p);
-	const struct timespec pause = {0, 50000000};
-	struct hrr_archive_manifest m;
-
-	if (p != NULL && p->end)
-		return false;
-	s->running = hrr_archive_manifest(s->archive, &m, NULL) == 0 && m.running;
-	if (s->running) {
-		s->last_look = false;
-		nanosleep(&pause, NULL);
-		return true;
-	}
-	/* What was written between our read and its end is still to be read. */
-	if (s->last_look)
-		return false;
-	s->last_look = true;
-	return true;
-}
-
-static void follow(struct hrr_source *s)
-{
-	for (size_t i = 0; i < s->n_feeds && s->archive != NULL; i++)
-		if (s->feeds[i].reader != NULL)
-			hrr_reader_follow(s->feeds[i].reader, wait_for_more, s);
-}
 
 int hrr_source_open(struct hrr_source **ret, const char *operand,
 		    const struct hrr_source_options *opt, struct hrr_diag *diag)
@@ -74,7 +41,7 @@ int hrr_source_open(struct hrr_source **ret, const char *operand,
 		return rc;
 	}
 	if (s->opt.follow)
-		follow(s);
+		hrr_source_follow(s);
 	*ret = s;
 	return 0;
 }
@@ -182,15 +149,25 @@ int hrr_source_next(struct hrr_source *s, struct hrr_record **ret_rec, struct hr
 		s->last->first_out = true;
 	}
 	s->last = NULL;
-	for (size_t i = 0; i < s->n_feeds; i++) {
-		struct feed *f = &s->feeds[i];
-		if (!f->pending && !f->eof) {
-			int rc = hrr_source_fetch(s, f, diag);
-			if (rc < 0)
-				return rc;
+	for (;;) {
+		for (size_t i = 0; i < s->n_feeds; i++) {
+			struct feed *f = &s->feeds[i];
+			if (!f->pending && !f->eof) {
+				int rc = hrr_source_fetch(s, f, diag);
+				if (rc == -EAGAIN)
+					continue;
+				if (rc < 0)
+					return rc;
+			}
+			if (has_next(f) && (best == NULL || when(s, f) < when(s, best)))
+				best = f;
 		}
-		if (has_next(f) && (best == NULL || when(s, f) < when(s, best)))
-			best = f;
+		int rc = s->grows ? hrr_source_wait(s, best == NULL, diag) : 0;
+		if (rc < 0)
+			return rc;
+		if (rc == 0)
+			break;
+		best = NULL;
 	}
 	if (best == NULL)
 		return s->opt.pid >= 0 ? check_chosen(s, diag) : 0;
@@ -249,18 +226,19 @@ bool hrr_source_ready(const struct hrr_source *s)
 {
 	for (size_t i = 0; i < s->n_feeds; i++) {
 		const struct feed *f = &s->feeds[i];
-		bool pending = f->pending && (f != s->last || s->last_region);
-		if (!pending && !f->eof && due(f) == NULL && f->reader != NULL &&
-		    !hrr_reader_ready(f->reader))
-			return false;
+		bool pending = (f->pending && (f != s->last || s->last_region)) || due(f) != NULL;
+		bool more = f->reader == NULL || hrr_reader_ready(f->reader);
+		/* One will do where none is waited for. */
+		if (s->grows ? pending || (!f->eof && more) : !pending && !f->eof && !more)
+			return s->grows;
 	}
-	return true;
+	return !s->grows;
 }
 
 void hrr_source_heads_only(struct hrr_source *s, bool looked_at)
 {
 	/* Heads of several files wait together, and only the last one can be looked at. */
-	s->heads_only = !looked_at || s->n_feeds == 1;
+	s->heads_only = !looked_at || (s->n_feeds == 1 && !s->grows);
 	s->looked_at = looked_at;
 }
 

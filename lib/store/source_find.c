@@ -183,6 +183,69 @@ static int list_processes(const char *dir, struct hrr_buf *list, size_t *ret_n)
 	return rc;
 }
 
+/* One of an archive's processes; p: its records say whose they are. */
+static int feed_process(struct hrr_source *s, size_t i, const struct found *x, bool p,
+			struct hrr_diag *diag)
+{
+	struct feed *f = &s->feeds[i];
+	char name[64];
+
+	if (x->image == 0)
+		snprintf(name, sizeof name, "pid-%u/events.jsonl", x->pid);
+	else
+		snprintf(name, sizeof name, "pid-%u.%u/events.jsonl", x->pid, x->image);
+	char *path = hrr_path_join(s->archive, name);
+	int rc = path == NULL ? no_memory(diag) : feed_file(f, path, false, diag);
+	f->pid = x->pid;
+	f->image = x->image;
+	f->p = p ? (int64_t)i : -1;
+	f->insert = p;
+	free(path);
+	return rc;
+}
+
+static bool is_fed(const struct hrr_source *s, const struct found *x)
+{
+	for (size_t i = 0; i < s->n_feeds; i++)
+		if (s->feeds[i].pid == x->pid && s->feeds[i].image == x->image)
+			return true;
+	return false;
+}
+
+int hrr_source_find_new(struct hrr_source *s, struct hrr_diag *diag)
+{
+	struct hrr_buf buf = {0};
+	size_t n;
+	int added = 0, rc = list_processes(s->archive, &buf, &n);
+	const struct found *list = (const void *)buf.data;
+
+	if (rc < 0) {
+		hrr_diag_at(diag, s->archive, 0);
+		hrr_diag_set(diag, rc, "cannot list: %s", strerror(-rc));
+	}
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		if (is_fed(s, &list[i]))
+			continue;
+		struct feed *v = realloc(s->feeds, (s->n_feeds + 1) * sizeof *v);
+		if (v == NULL) {
+			rc = no_memory(diag);
+			break;
+		}
+		s->feeds = v;
+		s->feeds[s->n_feeds] = (struct feed){0};
+		rc = feed_process(s, s->n_feeds, &list[i], true, diag);
+		if (rc == -ENOENT) { /* its folder is there, its events are not yet */
+			hrr_source_feed_release(&s->feeds[s->n_feeds]);
+			rc = 0;
+			continue;
+		}
+		s->n_feeds++;
+		added++;
+	}
+	hrr_buf_release(&buf);
+	return rc < 0 ? rc : added;
+}
+
 static int find_archive(struct hrr_source *s, const char *dir, struct hrr_diag *diag)
 {
 	struct hrr_archive_manifest m;
@@ -210,23 +273,17 @@ static int find_archive(struct hrr_source *s, const char *dir, struct hrr_diag *
 		goto out;
 	}
 	struct found *list = (void *)buf.data;
+	s->grows = s->opt.follow && s->running && s->opt.pid < 0;
+	if (s->grows) { /* as if all came later */
+		rc = hrr_source_find_new(s, diag);
+		goto out;
+	}
 	rc = choose(s, list, &n, dir, diag);
 	s->opt.pid = -1; /* chosen */
 	if (rc == 0 && make_feeds(s, n) < 0)
 		rc = no_memory(diag);
-	for (size_t i = 0; rc == 0 && i < n; i++) {
-		char name[64];
-		if (list[i].image == 0)
-			snprintf(name, sizeof name, "pid-%u/events.jsonl", list[i].pid);
-		else
-			snprintf(name, sizeof name, "pid-%u.%u/events.jsonl", list[i].pid,
-				 list[i].image);
-		char *path = hrr_path_join(dir, name);
-		rc = path == NULL ? no_memory(diag) : feed_file(&s->feeds[i], path, false, diag);
-		s->feeds[i].p = n > 1 ? (int64_t)i : -1;
-		s->feeds[i].insert = n > 1;
-		free(path);
-	}
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = feed_process(s, i, &list[i], n > 1, diag);
 out:
 	hrr_buf_release(&buf);
 	return rc;

@@ -23,6 +23,7 @@ struct process {
  */
 struct feed {
 	struct hrr_reader *reader; /* or foreign */
+	uint32_t pid, image;	   /* of an archive's process, by its folder */
 	const struct hrr_source_format *format;
 	void *foreign;
 	char *name;	   /* owned: for messages */
@@ -51,6 +52,8 @@ struct hrr_source {
 	struct feed *last;	 /* whose record was returned */
 	bool last_region;	 /* and it came out of a sidecar */
 	bool running, last_look; /* last_look: follow found it ended; what came meanwhile is read */
+	bool grows;	/* more processes may come; none is waited for while another has records */
+	unsigned given; /* records since they were looked for */
 	struct hrr_shapes *shapes; /* owned */
 	bool heads_only, looked_at;
 	bool sidecar;		    /* the one file is a sidecar */
@@ -58,6 +61,13 @@ struct hrr_source {
 	const struct feed *reading; /* while a line is read */
 	uint64_t calls, outputs, regions, sidecars;
 };
+
+/* source_follow.c: makes the feeds wait at their ends. */
+void hrr_source_follow(struct hrr_source *s);
+/* Of an archive that grows: 1 when its feeds are to be asked again, 0 when nothing more comes. */
+int hrr_source_wait(struct hrr_source *s, bool idle, struct hrr_diag *diag);
+/* Adds feeds for processes that have come since; how many. */
+int hrr_source_find_new(struct hrr_source *s, struct hrr_diag *diag);
 
 /* Fills feeds from an operand. */
 int hrr_source_find(struct hrr_source *s, const char *operand, struct hrr_diag *diag);

@@ -20,7 +20,7 @@ struct hrr_reader {
 	size_t from, scanned, packed_from;
 	uint64_t lineno;
 	ZSTD_DStream *zstd; /* NULL: plain */
-	bool (*more)(void *self);
+	int (*more)(void *self);
 	void *self;
 	bool begun, eof, torn; /* torn: compression ends inside a frame */
 };
@@ -64,12 +64,16 @@ static int fail(struct hrr_reader *r, struct hrr_diag *diag, int err, const char
 static int more_bytes(struct hrr_reader *r, struct hrr_buf *b, struct hrr_diag *diag)
 {
 	ssize_t n;
+	int again = 0;
 
 	if (hrr_buf_reserve(b, CHUNK) < 0)
 		return fail(r, diag, -ENOMEM, "cannot read", "out of memory");
 	do
 		n = read(r->fd, b->data + b->len, CHUNK);
-	while ((n < 0 && errno == EINTR) || (n == 0 && r->more != NULL && r->more(r->self)));
+	while ((n < 0 && errno == EINTR) ||
+	       (n == 0 && r->more != NULL && (again = r->more(r->self)) > 0));
+	if (n == 0 && again < 0)
+		return again;
 	if (n < 0) {
 		int err = errno;
 		return fail(r, diag, err == EISDIR ? -EISDIR : -EIO, "cannot read", strerror(err));
@@ -83,11 +87,11 @@ static int begin(struct hrr_reader *r, struct hrr_diag *diag)
 	static const char magic[4] = "\x28\xb5\x2f\xfd";
 	int rc = 1;
 
-	r->begun = true;
 	while (rc > 0 && r->buf.len < sizeof magic)
 		rc = more_bytes(r, &r->buf, diag);
 	if (rc < 0)
 		return rc;
+	r->begun = true;
 	r->eof = rc == 0;
 	if (r->buf.len < sizeof magic || memcmp(r->buf.data, magic, sizeof magic) != 0)
 		return 0;
@@ -201,7 +205,7 @@ bool hrr_reader_ready(const struct hrr_reader *r)
 			  memchr(r->buf.data + r->scanned, '\n', r->buf.len - r->scanned) != NULL);
 }
 
-void hrr_reader_follow(struct hrr_reader *r, bool (*more)(void *self), void *self)
+void hrr_reader_follow(struct hrr_reader *r, int (*more)(void *self), void *self)
 {
 	r->more = more;
 	r->self = self;

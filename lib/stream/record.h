@@ -95,8 +95,8 @@ int hrr_reader_line(struct hrr_reader *r, const char **ret_line, size_t *ret_len
 /* The next line is in memory already: hrr_reader_line will not wait. */
 bool hrr_reader_ready(const struct hrr_reader *r);
 
-/* What to do at the end of the file: wait and return true to try again, or false. For files that
- * grow. */
-void hrr_reader_follow(struct hrr_reader *r, bool (*more)(void *self), void *self);
+/* What to do at the end of the file: wait and return 1 to try again, 0 to end there, or -EAGAIN,
+ * which hrr_reader_line then returns, to be asked again later. For files that grow. */
+void hrr_reader_follow(struct hrr_reader *r, int (*more)(void *self), void *self);
 
 #endif
