@@ -9,8 +9,8 @@ setup() {
 }
 
 # Programs that a machine with two devices runs; each checks its own result.
-PROGRAMS="devreset dlopen graphcap graphnodes hostreg hsapool_copy hsapool_kernel managed
-	managedvar mapped modgraph modlaunch multidev peer pitched polling pools ptds ring saxpy streams structarg
+PROGRAMS="devmalloc devreset dlopen graphcap graphnodes hostreg hsapool_copy hsapool_kernel managed
+	managedvar mapped modgraph modlaunch multidev padding peer pitched polling pools ptds ring saxpy streams structarg
 	symbols threads waitvalue zerocopy"
 
 in_mode() {

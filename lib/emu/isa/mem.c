@@ -52,16 +52,14 @@ int isa_bad_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_acce
 	return NEXT_INST;
 }
 
-/* Whether all of it was written; notes that it is now, when it is stored to. */
-static bool written(const struct isa_inst *in, u8 *shadow, u32 size)
+/* Whether it was written; notes that it is now, when it is stored to. */
+static bool written(const struct isa_inst *in, u8 *shadow, u64 addr, u32 size)
 {
-	bool all = true;
+	const bool was = in->m.op == MEM_STORE || isa_was_written(shadow, addr, size);
 
-	for (u32 k = 0; in->m.op != MEM_STORE && k < size; k++)
-		all = all && shadow[k];
 	if (in->m.op != MEM_LOAD)
 		memset(shadow, 1, size);
-	return all;
+	return was;
 }
 
 int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a,
@@ -105,7 +103,7 @@ int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_a
 			wild |= (u64)1 << i;
 			continue;
 		}
-		if (s.written && !written(in, s.written + (addr - s.base), size)) {
+		if (s.written && !written(in, s.written + (addr - s.base), addr, size)) {
 			if (!poor)
 				fresh.address = addr;
 			poor |= (u64)1 << i;

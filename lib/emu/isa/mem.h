@@ -48,6 +48,40 @@ void isa_watch_lds(struct isa_wave *w, const struct isa_inst *in, const struct i
 		   u32 size);
 void isa_watch_scratch(struct isa_wave *w, const struct isa_inst *in,
 		       const struct isa_access_set *a, u32 size, u64 wave_offset);
+/*
+ * Whether something wrote size bytes at addr, by the bytes of shadow. Compilers load, and copy,
+ * whole dwords with what lies between the members of a structure: of a dword one written byte is
+ * enough.
+ */
+static inline bool isa_was_written(const u8 *shadow, u64 addr, u32 size)
+{
+	u32 dword;
+
+	if (size < 4) {
+		for (u32 k = 0; k < size; k++)
+			if (!shadow[k])
+				return false;
+		return true;
+	}
+	if (!(addr & 3) && !(size & 3)) {
+		for (u32 k = 0; k < size; k += 4) {
+			memcpy(&dword, shadow + k, 4);
+			if (!dword)
+				return false;
+		}
+		return true;
+	}
+	for (u32 k = 0; k < size;) {
+		bool any = false;
+
+		do
+			any = any || shadow[k];
+		while (++k < size && (addr + k) & 3);
+		if (!any)
+			return false;
+	}
+	return true;
+}
 int isa_atomic_lanes(struct isa_wave *w, const struct isa_inst *in, const struct isa_access_set *a,
 		     const u32 *data, const u32 *cmp);
 /* Loads whose result goes to LDS: at M0 plus the offset, lane by lane. */

@@ -22,14 +22,12 @@ void isa_watch_lds(struct isa_wave *w, const struct isa_inst *in, const struct i
 	for (u64 left = a->lanes; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
 		u8 *const shadow = w->wg->lds_written + a->off[i];
-		bool all = true;
 
-		for (u32 k = 0; in->m.op != MEM_STORE && k < size; k++)
-			all = all && shadow[k];
-		if (!all && !fresh)
+		if (in->m.op == MEM_STORE || isa_was_written(shadow, a->off[i], size))
+			continue;
+		if (!fresh)
 			f.address = a->off[i];
-		if (!all)
-			fresh |= (u64)1 << i;
+		fresh |= (u64)1 << i;
 	}
 	/* Lanes do not see what others store in the same instruction. */
 	for (u64 left = in->m.op == MEM_LOAD ? 0 : a->lanes; left; left &= left - 1)

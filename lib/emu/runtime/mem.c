@@ -10,6 +10,8 @@
 #include "lib/emu/runtime/va.h"
 
 #define PITCH 256u
+/* What is as large begins at a multiple, as on hardware: malloc in kernels goes by it. */
+#define LARGE_PAGE ((uint64_t)2 << 20)
 
 static bool on_host(enum range_kind kind)
 {
@@ -51,7 +53,8 @@ hipError_t mem_new(enum range_kind kind, int device, uint64_t size, unsigned fla
 		written_gone(r->host); /* the program writes it without us */
 	} else {
 		r->host = storage_new(size, rt.fill);
-		if (r->host != NULL && va_alloc(size, 0, &r->base) < 0) {
+		if (r->host != NULL &&
+		    va_alloc(size, size >= LARGE_PAGE ? LARGE_PAGE : 0, &r->base) < 0) {
 			storage_free(r->host, size);
 			r->host = NULL;
 		}
