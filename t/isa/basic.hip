@@ -202,3 +202,32 @@ extern "C" __global__ void astray(int *x, unsigned long to)
 	int (*f)(int) = (int (*)(int))to;
 	x[TID_X] = f(x[TID_X]);
 }
+/* Rounds of all workgroups together, by the instruction that counts them. */
+extern "C" __global__ void grid_rounds(int *cell, int *out, int rounds)
+{
+#ifndef __gfx1201__
+	int n = (int)GDIM_X, sum = 0;
+
+	for (int r = 0; r < rounds; r++) {
+		if (TID_X == 0)
+			__hip_atomic_store(&cell[r % 2 * n + (int)BID_X], r * 100 + (int)BID_X,
+					   __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+		__builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
+		SYNC;
+		if (TID_X == 0)
+			__builtin_amdgcn_ds_gws_barrier((unsigned)n - 1, 0);
+		SYNC;
+		for (int i = 0; i < n; i++)
+			sum += __hip_atomic_load(&cell[r % 2 * n + i], __ATOMIC_RELAXED,
+						 __HIP_MEMORY_SCOPE_AGENT) -
+			       r * 100 - i;
+		sum++;
+		SYNC;
+		if (TID_X == 0) /* before the cells of this round are written again */
+			__builtin_amdgcn_ds_gws_barrier((unsigned)n - 1, 0);
+		SYNC;
+	}
+	if (TID_X == 0)
+		out[BID_X] = sum;
+#endif
+}

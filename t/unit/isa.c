@@ -13,15 +13,6 @@ static uint32_t rnd(void)
 
 static const uint32_t one[3] = {1, 1, 1};
 
-#define DIM(x, y, z) ((const uint32_t[3]){x, y, z})
-
-static bool ran(struct fx *f, const char *kernel, bool good)
-{
-	if (!good)
-		diag("%s: status %d: %s", kernel, f->report.status, f->report.what);
-	return ok(good, "%s runs", kernel);
-}
-
 static void test_saxpy(struct fx *f)
 {
 	enum { N = 1000 };
@@ -41,7 +32,7 @@ static void test_saxpy(struct fx *f)
 	}
 	a.x = fx_map(f, x, sizeof(x));
 	a.y = fx_map(f, y, sizeof(y));
-	ran(f, "saxpy", fx_run(f, "saxpy", DIM(1024, 1, 1), DIM(256, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "saxpy", fx_run(f, "saxpy", DIM(1024, 1, 1), DIM(256, 1, 1), 0, &a, sizeof(a)));
 	for (int i = 0; i < N; i++) {
 		const float plain = a.a * x[i] + (float)i;
 		bad += y[i] != want[i] && y[i] != plain;
@@ -65,7 +56,8 @@ static void test_by_value(struct fx *f)
 	for (int i = 0; i < 64; i++)
 		p[i] = -1;
 	s.p = fx_map(f, p, sizeof(p));
-	ran(f, "by_value", fx_run(f, "by_value", DIM(64, 1, 1), DIM(64, 1, 1), 0, &s, sizeof(s)));
+	isa_ran(f, "by_value",
+		fx_run(f, "by_value", DIM(64, 1, 1), DIM(64, 1, 1), 0, &s, sizeof(s)));
 	for (int i = 0; i < 64; i++)
 		bad += p[i] != (i < 60 ? (float)(3.0 * s.d[i % 3]) : -1.0f);
 	is(bad, 0, "struct by value arrives");
@@ -85,7 +77,8 @@ static void test_reduce(struct fx *f)
 		x[i] = (float)(rnd() % 100);
 	a.x = fx_map(f, x, sizeof(x));
 	a.out = fx_map(f, out, sizeof(out));
-	ran(f, "reduce", fx_run(f, "reduce", DIM(1024, 1, 1), DIM(256, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "reduce",
+		fx_run(f, "reduce", DIM(1024, 1, 1), DIM(256, 1, 1), 0, &a, sizeof(a)));
 	for (int g = 0; g < 4; g++) {
 		float s = 0;
 		for (int i = 0; i < 256; i++)
@@ -115,7 +108,7 @@ static void test_matmul(struct fx *f)
 	a.b = fx_map(f, B, sizeof(B));
 	a.c = fx_map(f, C, sizeof(C));
 	a.n = N;
-	ran(f, "matmul", fx_run(f, "matmul", DIM(N, N, 1), DIM(16, 16, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "matmul", fx_run(f, "matmul", DIM(N, N, 1), DIM(16, 16, 1), 0, &a, sizeof(a)));
 	for (int r = 0; r < N; r++)
 		for (int c = 0; c < N; c++) {
 			float s = 0;
@@ -129,7 +122,8 @@ static void test_matmul(struct fx *f)
 		uint64_t in, out;
 		int n;
 	} t = {a.a, a.b, N};
-	ran(f, "transpose", fx_run(f, "transpose", DIM(N, N, 1), DIM(16, 16, 1), 0, &t, sizeof(t)));
+	isa_ran(f, "transpose",
+		fx_run(f, "transpose", DIM(N, N, 1), DIM(16, 16, 1), 0, &t, sizeof(t)));
 	bad = 0;
 	for (int r = 0; r < N; r++)
 		for (int c = 0; c < N; c++)
@@ -171,7 +165,8 @@ static void test_integers(struct fx *f)
 	a.y = fx_map(f, y, sizeof(y));
 	a.z = fx_map(f, z, sizeof(z));
 	a.u = fx_map(f, u, sizeof(u));
-	ran(f, "integers", fx_run(f, "integers", DIM(N, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "integers",
+		fx_run(f, "integers", DIM(N, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
 	for (int i = 0; i < N; i++) {
 		bad_y += y[i] != wy[i];
 		bad_z += z[i] != wz[i];
@@ -228,7 +223,7 @@ static void test_doubles(struct fx *f)
 	a.x = fx_map(f, x, sizeof(x));
 	a.y = fx_map(f, y, sizeof(y));
 	a.f = fx_map(f, r, sizeof(r));
-	ran(f, "doubles", fx_run(f, "doubles", DIM(N, 1, 1), DIM(256, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "doubles", fx_run(f, "doubles", DIM(N, 1, 1), DIM(256, 1, 1), 0, &a, sizeof(a)));
 	for (int i = 0; i < N; i++) {
 		const double q = x[i] / y0[i], plain = q + x[i] * y0[i] - y0[i];
 		const double fused = fma(x[i], y0[i], q) - y0[i];
@@ -271,7 +266,8 @@ static void test_atomics(struct fx *f)
 	a.u = fx_map(f, u, sizeof(u));
 	a.q = fx_map(f, q, sizeof(q));
 	a.out = fx_map(f, out, sizeof(out));
-	ran(f, "atomics", fx_run(f, "atomics", DIM(256, 1, 1), DIM(256, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "atomics",
+		fx_run(f, "atomics", DIM(256, 1, 1), DIM(256, 1, 1), 0, &a, sizeof(a)));
 	is(x[0], 256, "atomic add");
 	is(x[1], 255, "atomic max");
 	is(x[2], -255, "atomic min");
@@ -299,7 +295,7 @@ static void test_scratch(struct fx *f)
 	for (int i = 0; i < 128; i++)
 		keep_x[i] = x[i] = (int)(rnd() % 1000);
 	a.x = fx_map(f, x, sizeof(x));
-	ran(f, "scratch", fx_run(f, "scratch", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "scratch", fx_run(f, "scratch", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
 	for (int t = 0; t < 64; t++) {
 		int s = 0;
 		for (int i = 0; i < 32; i++)
@@ -310,7 +306,7 @@ static void test_scratch(struct fx *f)
 	for (int i = 0; i < 64; i++)
 		x[i] = i - 20;
 	a.k = 1;
-	ran(f, "calls", fx_run(f, "calls", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "calls", fx_run(f, "calls", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
 	bad = 0;
 	for (int i = 0; i < 64; i++)
 		bad += x[i] != 2 * (2 * (i - 20) + 1);
@@ -318,7 +314,7 @@ static void test_scratch(struct fx *f)
 	for (int i = 0; i < 64; i++)
 		x[i] = 100 + i;
 	a.k = 7;
-	ran(f, "flat", fx_run(f, "flat", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "flat", fx_run(f, "flat", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
 	bad = 0;
 	for (int i = 0; i < 64; i++)
 		bad += x[64 + i] != 7 + (i % 3 == 0 ? 100 + i : i % 3 == 1 ? 10 * i : i);
@@ -352,7 +348,7 @@ static void test_halves(struct fx *f)
 	a.x = fx_map(f, x, sizeof(x));
 	a.y = fx_map(f, y, sizeof(y));
 	a.f = fx_map(f, r, sizeof(r));
-	ran(f, "halves", fx_run(f, "halves", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "halves", fx_run(f, "halves", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
 	for (int i = 0; i < 64; i++)
 		if (y[i] != want[i % 5].m || r[i] != want[i % 5].d) {
 			if (bad++ < 5)
@@ -374,7 +370,7 @@ static void test_ids(struct fx *f)
 
 	memset(out, 0xff, sizeof(out));
 	a.out = fx_map(f, out, sizeof(out));
-	ran(f, "ids", fx_run(f, "ids", DIM(10, 6, 4), DIM(5, 3, 2), 0, &a, sizeof(a)));
+	isa_ran(f, "ids", fx_run(f, "ids", DIM(10, 6, 4), DIM(5, 3, 2), 0, &a, sizeof(a)));
 	for (uint32_t g = 0; g < 8; g++)
 		for (uint32_t i = 0; i < 30; i++)
 			bad += out[g * 30 + i] !=
@@ -420,32 +416,6 @@ static void test_bad(struct fx *f)
 	f->n_spans = keep;
 }
 
-static void test_all_wait(struct fx *f)
-{
-	static int count, out[40];
-	struct {
-		uint64_t count, out;
-	} a;
-	int bad = 0;
-	const unsigned keep = f->n_spans;
-
-	a.count = fx_map(f, &count, sizeof(count));
-	a.out = fx_map(f, out, sizeof(out));
-	for (int coop = 0; coop < 2; coop++) {
-		count = 0;
-		memset(out, 0, sizeof(out));
-		f->cooperative = coop;
-		ran(f, "all_wait",
-		    fx_run(f, "all_wait", DIM(40 * 64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
-		bad = 0;
-		for (int i = 0; i < 40; i++)
-			bad += out[i] != 1;
-		is(bad, 0, "workgroups that wait for one another all end (cooperative %d)", coop);
-	}
-	f->cooperative = false;
-	f->n_spans = keep;
-}
-
 static void test_arch(const char *arch, const char *clang, const char *flags)
 {
 	struct fx f;
@@ -463,7 +433,6 @@ static void test_arch(const char *arch, const char *clang, const char *flags)
 	test_halves(&f);
 	test_ids(&f);
 	test_bad(&f);
-	test_all_wait(&f);
 	fx_close(&f);
 }
 

@@ -13,8 +13,6 @@
 #include "t/isa/algos.hip"
 #pragma GCC diagnostic pop
 
-#define DIM(x, y, z) ((const uint32_t[3]){x, y, z})
-
 enum { N = 1000, GROUPS = 4, ITEMS = GROUPS * 256 };
 
 static float host_half(float x)

@@ -3,21 +3,12 @@
 
 #include "t/unit/isa_tools.h"
 
-#define DIM(x, y, z) ((const uint32_t[3]){x, y, z})
-
 static uint32_t seed = 4711;
 
 static uint32_t rnd(void)
 {
 	seed = seed * 1664525u + 1013904223u;
 	return seed >> 3;
-}
-
-static bool ran(struct fx *f, const char *kernel, bool good)
-{
-	if (!good)
-		diag("%s: status %d: %s", kernel, f->report.status, f->report.what);
-	return ok(good, "%s runs", kernel);
 }
 
 static double ref_math(int k, double v)
@@ -72,7 +63,7 @@ static void test_math(struct fx *f)
 	a.x = fx_map(f, x, sizeof(x));
 	a.y = fx_map(f, y, sizeof(y));
 	a.n = N;
-	ran(f, "mathf", fx_run(f, "mathf", DIM(N, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "mathf", fx_run(f, "mathf", DIM(N, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
 	ok(f->report.n_approx > 0, "approximated instructions are named");
 	bool named = false;
 	for (unsigned i = 0; i < f->report.n_approx; i++)
@@ -97,7 +88,7 @@ static void test_math(struct fx *f)
 	}
 	a.x = fx_map(f, xd, sizeof(xd));
 	a.y = fx_map(f, yd, sizeof(yd));
-	ran(f, "mathd", fx_run(f, "mathd", DIM(N, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "mathd", fx_run(f, "mathd", DIM(N, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
 	for (int k = 0; k < K; k++) {
 		double worst = 0;
 		for (int i = 0; i < N; i++) {
@@ -126,7 +117,8 @@ static void test_shuffles(struct fx *f)
 	}
 	a.x = fx_map(f, x, sizeof(x));
 	a.y = fx_map(f, y, sizeof(y));
-	ran(f, "shuffles", fx_run(f, "shuffles", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "shuffles",
+		fx_run(f, "shuffles", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
 	for (int i = 0; i < 64; i++) {
 		bad += y[i] != x[i ^ 5];
 		bad += y[64 + i] != x[i < 3 ? i : i - 3];
@@ -199,7 +191,7 @@ static void test_more(struct fx *f)
 	c.ob = fx_map(f, ob, sizeof(ob));
 	c.os = fx_map(f, os, sizeof(os));
 	c.l = fx_map(f, l, sizeof(l));
-	ran(f, "bytes", fx_run(f, "bytes", DIM(64, 1, 1), DIM(64, 1, 1), 0, &c, sizeof(c)));
+	isa_ran(f, "bytes", fx_run(f, "bytes", DIM(64, 1, 1), DIM(64, 1, 1), 0, &c, sizeof(c)));
 	bad = 0;
 	for (int i = 0; i < 64; i++) {
 		const int j = (i + 1) & 63;
@@ -228,7 +220,7 @@ static void test_flush(struct fx *f, bool flush)
 	a.x = fx_map(f, x, sizeof(x));
 	a.y = fx_map(f, y, sizeof(y));
 	a.z = fx_map(f, z, sizeof(z));
-	ran(f, "flushes", fx_run(f, "flushes", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, "flushes", fx_run(f, "flushes", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
 	for (int i = 0; i < 64; i++) {
 		const float want[3] = {x[i] * y[i], x[i] / y[i], x[i] + y[i]};
 		for (int k = 0; k < 3; k++) {
@@ -262,7 +254,7 @@ static void test_matrix(struct fx *f, const char *kernel, int M, int N, int K)
 	a.a = fx_map(f, A, sizeof(A));
 	a.b = fx_map(f, B, sizeof(B));
 	a.d = fx_map(f, D, sizeof(D));
-	ran(f, kernel, fx_run(f, kernel, DIM(lanes, 1, 1), DIM(lanes, 1, 1), 0, &a, sizeof(a)));
+	isa_ran(f, kernel, fx_run(f, kernel, DIM(lanes, 1, 1), DIM(lanes, 1, 1), 0, &a, sizeof(a)));
 	for (int i = 0; i < M; i++)
 		for (int j = 0; j < N; j++) {
 			float s = 1;
@@ -333,11 +325,11 @@ static void test_threads(void)
 	if (!isa_load(&f, "basic", "gfx90a", "clang++-15", "-O3"))
 		return;
 	a.out = fx_map(&f, one, sizeof(one));
-	ran(&f, "mandel", fx_run(&f, "mandel", DIM(W, H, 1), DIM(64, 4, 1), 0, &a, sizeof(a)));
+	isa_ran(&f, "mandel", fx_run(&f, "mandel", DIM(W, H, 1), DIM(64, 4, 1), 0, &a, sizeof(a)));
 	const uint64_t instructions = f.report.instructions;
 	a.out = fx_map(&f, many, sizeof(many));
 	f.threads = 4;
-	ran(&f, "mandel", fx_run(&f, "mandel", DIM(W, H, 1), DIM(64, 4, 1), 0, &a, sizeof(a)));
+	isa_ran(&f, "mandel", fx_run(&f, "mandel", DIM(W, H, 1), DIM(64, 4, 1), 0, &a, sizeof(a)));
 	ok(memcmp(one, many, sizeof(one)) == 0, "four threads give what one gives");
 	is(f.report.instructions, instructions, "and issue as many instructions");
 	is(f.report.waves, W * H / 64, "in as many waves");
@@ -403,7 +395,8 @@ static void test_hand_out(void)
 		memset(flags, 0, sizeof(flags));
 		memset(out, 0, sizeof(out));
 		f.threads = threads;
-		ran(&f, "wait_later",
+		isa_ran(
+		    &f, "wait_later",
 		    fx_run(&f, "wait_later", DIM(N * 64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
 		for (int i = 0; i < N; i++)
 			ended += out[i];

@@ -28,6 +28,16 @@ static inline bool isa_has(const char *clang, const char *what)
 	return false;
 }
 
+#define DIM(x, y, z) ((const uint32_t[3]){x, y, z})
+
+/* Says why a kernel did not run. */
+static inline bool isa_ran(struct fx *f, const char *kernel, bool good)
+{
+	if (!good)
+		diag("%s: status %d: %s", kernel, f->report.status, f->report.what);
+	return ok(good, "%s runs", kernel);
+}
+
 /* Compiles t/isa/NAME.hip and loads it. False when it cannot be: a skipped or a failed test. */
 static inline bool isa_load(struct fx *f, const char *name, const char *arch, const char *clang,
 			    const char *flags)

@@ -27,7 +27,8 @@ bool isa_build_vector(struct isa_build *b)
 	const bool floats = strpbrk(sources, "fhdpFx") != NULL;
 	bool dst16 = false;
 
-	in->flags |= F_VECTOR;
+	if (strncmp(b->op->name, "ds_", 3)) /* registers of those are not indexed */
+		in->flags |= F_VECTOR;
 	/* the long encoding chooses halves of 16-bit operands; LLVM 19 does not print that for each
 	 */
 	if (b->gen >= 11 && in->raw[0] >> 26 == 0x35 && strpbrk(b->op->spec, "hs") &&

@@ -1,6 +1,7 @@
 /* Operand preparation and lane crossing, for each x86 level. */
 #include <immintrin.h>
 
+#include "lib/emu/isa/gws.h"
 #include "lib/emu/isa/numeric_bits.h"
 #include "lib/emu/isa/table.h"
 

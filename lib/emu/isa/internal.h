@@ -48,6 +48,7 @@ struct isa_thread {
 	const struct isa_inst *entry;
 	struct isa_code *code;
 	struct isa_run *run;
+	struct isa_gws *gws;
 	struct isa_thread *next; /* of those kept for later launches */
 	struct isa_wg *spare;	 /* owned: storage of groups that are not in flight */
 	struct isa_report report;
@@ -91,8 +92,10 @@ struct isa_wave {
 	u8 state;
 	u8 gpr_idx; /* s_set_gpr_idx: enable bits, 0 off */
 	u8 arch;
-	u8 gen;	   /* 9, 10, 11, 12 */
-	bool fnuz; /* which 8-bit floats */
+	u8 gen;		/* 9, 10, 11, 12 */
+	bool fnuz;	/* which 8-bit floats */
+	bool gws_waits; /* it is counted at a barrier over the grid, of generation gws_turn */
+	u32 gws_turn;
 	u64 count;
 	u32 *rows; /* owned */
 };

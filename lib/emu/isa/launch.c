@@ -7,6 +7,7 @@
 #endif
 
 #include "lib/emu/isa/group.h"
+#include "lib/emu/isa/gws.h"
 #include "lib/emu/isa/merge.h"
 #include "lib/emu/isa/pool.h"
 
@@ -30,6 +31,7 @@ struct isa_run {
 	const struct isa_inst *entry;
 	unsigned n_threads; /* at most, the caller's included */
 	struct isa_job job;
+	struct isa_gws gws;
 	struct isa_thread *thread[MAX_THREADS]; /* 0 the caller's; those who came */
 	/* what threads write all the time; and what they look at all the time and nearly never
 	 * write */
@@ -194,6 +196,7 @@ static struct isa_thread *enter(struct isa_run *r)
 	t->entry = r->entry;
 	t->code = r->code;
 	t->run = r;
+	t->gws = &r->gws;
 	t->order = UINT64_MAX;
 	t->all_instructions = &r->instructions;
 	t->all_room = &r->room;
@@ -241,6 +244,7 @@ int isa_run(const struct isa_launch *launch, struct isa_report *ret_report)
 		return 0;
 	}
 	atomic_init(&r.stop_order, UINT64_MAX);
+	isa_gws_start(&r.gws, r.kernel.n_groups);
 	r.thread[0] = enter(&r);
 	if (!r.thread[0])
 		return -ENOMEM;

@@ -141,6 +141,7 @@ void isa_wave_init(struct isa_wave *w, const struct isa_kernel *k, const struct 
 	w->gen = k->gen;
 	w->full = k->lanes == 64 ? ~(u64)0 : 0xffffffffu;
 	w->gpr_idx = 0;
+	w->gws_waits = false;
 	w->fnuz = isa_program_arch(l->prog) == ISA_GFX942;
 	w->state = WAVE_READY;
 	w->count = 0;

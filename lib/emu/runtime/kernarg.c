@@ -4,7 +4,8 @@
 
 /*
  * Layouts: the AMDGPU usage document (hidden arguments of code objects v3 to
- * v6) and the HSA run time's amd_queue_t and hsa_kernel_dispatch_packet_t.
+ * v6), the HSA run time's amd_queue_t and hsa_kernel_dispatch_packet_t, and
+ * what the device library's barriers over grids count in.
  */
 
 static void put(unsigned char *segment, const struct hrr_kernel *k, const struct hrr_arg *a,
@@ -108,4 +109,11 @@ void kernarg_queue(unsigned char *q)
 	memset(q, 0, KERNARG_QUEUE);
 	memcpy(q + 64, &shared, 4);
 	memcpy(q + 68, &private, 4);
+}
+
+void kernarg_grid(unsigned char *p, uint32_t groups)
+{
+	memset(p, 0,
+	       KERNARG_GRID); /* no other grids: the first fields, which tell of them, are 0 */
+	memcpy(p + 40, &groups, 4); /* behind two counters at 32 */
 }

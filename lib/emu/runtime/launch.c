@@ -119,12 +119,12 @@ int launch_params(const struct kernel_op *op, void ***ret_params)
 /*
  * Memory that a launch needs of ours: packet and queue in one range, the
  * kernarg segment in another whose size is exact, so that reading past the arguments is
- * found. Kept for the next launch.
+ * found, and what a barrier over the grid counts in, when there is one. Kept for the next launch.
  */
 struct slot {
 	struct slot *next;
 	int device;
-	struct range *control, *kernarg;
+	struct range *control, *kernarg, *grid;
 	uint64_t room; /* storage of kernarg */
 };
 static struct slot *slots;
@@ -133,6 +133,8 @@ static void slot_free(struct slot *s)
 {
 	if (s->control != NULL)
 		mem_delete(s->control, NULL);
+	if (s->grid != NULL)
+		mem_delete(s->grid, NULL);
 	if (s->kernarg != NULL) {
 		range_resize(s->kernarg, s->room);
 		mem_delete(s->kernarg, NULL);
@@ -167,6 +169,29 @@ static hipError_t slot_get(int device, uint64_t size, struct slot **ret)
 	return hipSuccess;
 }
 
+/*
+ * What a cooperative kernel's device library is told: where to count workgroups at the barrier
+ * over the grid, or, where an instruction does that, only that there is one.
+ */
+static hipError_t grid_sync(struct slot *s, const struct kernel_op *op, uint64_t *ret_value)
+{
+	uint64_t groups = 1;
+
+	*ret_value = 1;
+	if (rt.arch == ISA_GFX90A || rt.arch == ISA_GFX1030)
+		return hipSuccess;
+	if (s->grid == NULL) {
+		hipError_t e = mem_new(RANGE_LAUNCH, s->device, KERNARG_GRID, 0, NULL, &s->grid);
+		if (e != hipSuccess)
+			return e;
+	}
+	for (unsigned d = 0; d < 3; d++)
+		groups *= (op->grid[d] - 1) / op->block[d] + 1;
+	kernarg_grid(s->grid->host, (uint32_t)groups);
+	*ret_value = s->grid->base;
+	return hipSuccess;
+}
+
 static bool wants(const struct hrr_kernel *k, enum hrr_hidden hidden)
 {
 	for (uint32_t i = k->n_explicit; i < k->n_args; i++)
@@ -183,6 +208,7 @@ hipError_t launch_run(const struct kernel_op *op, int device)
 	struct slot *s = NULL;
 	struct isa_report *report = NULL;
 	struct hostcall *host = NULL;
+	uint64_t multigrid = 0;
 
 	rt_lock();
 	hipError_t e = function_kernel(op->fn, device, &image, &k);
@@ -193,6 +219,8 @@ hipError_t launch_run(const struct kernel_op *op, int device)
 	if (e == hipSuccess && wants(k, HRR_HIDDEN_HOSTCALL_BUFFER) &&
 	    (host = hostcall_get(device)) == NULL)
 		e = hipErrorOutOfMemory;
+	if (e == hipSuccess && op->cooperative && wants(k, HRR_HIDDEN_MULTIGRID_SYNC_ARG))
+		e = grid_sync(s, op, &multigrid);
 	rt_unlock();
 	if (e == hipSuccess && (report = calloc(1, sizeof *report)) == NULL)
 		e = hipErrorOutOfMemory;
@@ -204,6 +232,7 @@ hipError_t launch_run(const struct kernel_op *op, int device)
 				  .block = op->block,
 				  .dynamic_lds = op->shared,
 				  .queue = s->control->base + KERNARG_PACKET,
+				  .multigrid = multigrid,
 				  .hostcall = host != NULL ? hostcall_address(host) : 0};
 	/* Compilers read whole aligned pieces: the segment ends where its last one does. */
 	range_resize(s->kernarg, k->kernarg_size == 0 ? 1

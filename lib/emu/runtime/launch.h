@@ -34,5 +34,8 @@ void kernarg_packet(unsigned char *packet, const struct hrr_kernel *k,
 #define KERNARG_PACKET 64u
 #define KERNARG_QUEUE 256u
 void kernarg_queue(unsigned char *queue);
+/* Writes what workgroups count in at a barrier over the grid (KERNARG_GRID bytes). */
+#define KERNARG_GRID 64u
+void kernarg_grid(unsigned char *grid, uint32_t groups);
 
 #endif
