@@ -34,6 +34,7 @@ struct isa_span_cache {
 	u64 lo, hi;	 /* empty when lo == hi */
 	uintptr_t delta; /* host address = delta + device address, modulo 2^64 */
 	bool readable, writable;
+	uintptr_t shadow; /* the same to bytes that tell what was written (seen.inc), or 0 */
 };
 
 #define ISA_CACHE 1024

@@ -22,14 +22,15 @@ bool isa_span_fill(struct isa_wave *w, const struct isa_inst *in, struct isa_spa
 
 	if (mem->find(mem->self, lo, &s))
 		return false;
-	if (lo < s.base || hi - s.base > s.size || !permits(in, &s) || s.written || s.forbidden)
+	if (lo < s.base || hi - s.base > s.size || !permits(in, &s) || s.forbidden)
 		return false;
 	c->lo = s.base;
 	c->hi = s.base + s.size;
 	c->delta = (uintptr_t)s.host - s.base;
 	c->readable = s.readable;
 	c->writable = s.writable && (in->m.op != MEM_ATOMIC || s.readable);
-	return true;
+	c->shadow = s.written ? (uintptr_t)s.written - s.base : 0;
+	return !s.written;
 }
 
 static const char not_written[] = "memory that nothing wrote";
@@ -284,6 +285,8 @@ int isa_load_to_lds(struct isa_wave *w, const struct isa_inst *in, const struct 
 		if (in->m.sext)
 			v[0] = in->m.size == 1 ? (u32)(i32)(i8)v[0] : (u32)(i32)(i16)v[0];
 		memcpy(w->lds + to, v, size);
+		if (w->t->launch->watch_own)
+			memset(w->wg->lds_written + to, 1, size);
 	}
 	if (bad) { /* the others are done: nothing to leave out */
 		const struct isa_fault f = {.access = ISA_STORE,

@@ -34,7 +34,7 @@ int isa_global_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_a
 int isa_bad_lanes(struct isa_wave *w, const struct isa_inst *in, struct isa_access_set *a, u64 bad,
 		  const struct isa_fault *what);
 /* The span around [lo, hi) into the cache entry; false when no single one covers it or permits it,
- * or when each byte is watched.
+ * or when each byte is watched (then it is in the entry, with its shadow).
  */
 bool isa_span_fill(struct isa_wave *w, const struct isa_inst *in, struct isa_span_cache *c, u64 lo,
 		   u64 hi);

@@ -52,7 +52,8 @@ static const u8 *fetch(struct isa_wave *w, const struct isa_inst *in, u64 addr, 
 	if (c->readable)
 		return isa_host(c->delta, addr);
 #endif
-	if (!(addr >= c->lo && addr + size <= c->hi && addr + size > addr && c->readable)) {
+	if (!(addr >= c->lo && addr + size <= c->hi && addr + size > addr && c->readable &&
+	      !c->shadow)) {
 		if (addr + size < addr || !isa_span_fill(w, in, c, addr, addr + size)) {
 			const struct isa_fault f = {.access = ISA_LOAD,
 						    .space = ISA_CONSTANT,
