@@ -100,26 +100,6 @@ static uint64_t float_bits(const struct hrr_json *j, int node)
 	return u;
 }
 
-static unsigned field_width(const struct hrr_field *f)
-{
-	switch (f->kind) {
-	case HRR_K_U8:
-		return 1;
-	case HRR_K_U16:
-		return 2;
-	case HRR_K_INT:
-	case HRR_K_UINT:
-	case HRR_K_FLAGS:
-	case HRR_K_U32:
-	case HRR_K_DEVICE:
-	case HRR_K_ENUM:
-	case HRR_K_FLOAT:
-		return 4;
-	default:
-		return 8;
-	}
-}
-
 static void ints(const struct hrr_json *j, int node, unsigned max, unsigned char *data)
 {
 	unsigned i = 0;
@@ -174,7 +154,7 @@ int hrr_out_struct(struct out_process *p, const struct hrr_json *j, int node,
 			set_le(at, float_bits(j, n), 4);
 			break;
 		default:
-			set_le(at, scalar(p, j, n, f->en), field_width(f));
+			set_le(at, scalar(p, j, n, f->en), (unsigned)hrr_scalar_size(f->kind));
 			break;
 		}
 	}

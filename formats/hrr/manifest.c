@@ -1,47 +1,13 @@
 #include "formats/hrr/manifest.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/base/json.h"
-
-int hrr_up_read_file(const char *path, size_t max, struct hrr_buf *b)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = 0;
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0)
-		rc = -errno;
-	else if (!S_ISREG(st.st_mode))
-		rc = -EINVAL;
-	else if ((uint64_t)st.st_size > max)
-		rc = -E2BIG;
-	while (rc == 0) {
-		rc = hrr_buf_reserve(b, 65536);
-		if (rc < 0)
-			break;
-		ssize_t got = read(fd, b->data + b->len, 65536);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0) {
-			rc = got < 0 ? -errno : 0;
-			break;
-		}
-		b->len += (size_t)got;
-		if (b->len > max)
-			rc = -E2BIG;
-	}
-	close(fd);
-	return rc;
-}
+#include "lib/store/file.h"
 
 void hrr_up_manifest_release(struct hrr_up_manifest *m)
 {
@@ -147,13 +113,13 @@ int hrr_up_manifest_read(struct hrr_up_manifest *m, const char *dir, struct hrr_
 				      .patch = -1};
 	if (snprintf(path, sizeof path, "%s/manifest.json", dir) >= (int)sizeof path)
 		return -ENAMETOOLONG;
-	rc = hrr_up_read_file(path, HRR_UP_MAX_MANIFEST, &b);
+	rc = hrr_file_read_plain(path, HRR_UP_MAX_MANIFEST, &b);
 	if (rc == -ENOENT) {
 		rc = 0;
 		goto out;
 	}
 	if (rc < 0) {
-		rc = hrr_diag_set(diag, rc, "cannot read: %s", strerror(-rc));
+		rc = hrr_diag_set(diag, rc, "cannot read: %s", hrr_file_why(rc));
 		goto out;
 	}
 	rc = hrr_json_parse(&j, b.len > 0 ? b.data : "", b.len, diag);

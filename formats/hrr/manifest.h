@@ -29,11 +29,9 @@ struct hrr_up_manifest {
 
 /*
  * dir: the process's folder. A missing file is no error (there is false). -EINVAL
- * when it is none of JSON, -E2BIG, -EIO, -ENOMEM; *m is empty then.
+ * when it is none of JSON, -EFBIG, -EIO, -ENOMEM; *m is empty then.
  */
 int hrr_up_manifest_read(struct hrr_up_manifest *m, const char *dir, struct hrr_diag *diag);
 void hrr_up_manifest_release(struct hrr_up_manifest *m);
-/* A whole file of at most max bytes, appended to b. */
-int hrr_up_read_file(const char *path, size_t max, struct hrr_buf *b);
 
 #endif

@@ -2,13 +2,10 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/store/file.h"
 
@@ -106,36 +103,6 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int read_all(const char *path, struct hrr_buf *b)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = 0;
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0)
-		rc = -errno;
-	else if (!S_ISREG(st.st_mode))
-		rc = -EINVAL;
-	else if ((uint64_t)st.st_size > HRR_RRR_MAX_RECORDS * (HRR_RRR_RECORD + HRR_RRR_BATCH))
-		rc = -E2BIG;
-	while (rc == 0) {
-		rc = hrr_buf_reserve(b, 65536);
-		if (rc < 0)
-			break;
-		ssize_t got = read(fd, b->data + b->len, 65536);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0) {
-			rc = got < 0 ? -errno : 0;
-			break;
-		}
-		b->len += (size_t)got;
-	}
-	close(fd);
-	return rc;
-}
-
 static int one_file(struct hrr_rrr_list *l, const char *dir, const char *name,
 		    void (*note)(void *self, const char *text), void *self)
 {
@@ -146,9 +113,10 @@ static int one_file(struct hrr_rrr_list *l, const char *dir, const char *name,
 	size_t had = l->n;
 
 	snprintf(path, sizeof path, "%s/%s", dir, name);
-	int rc = read_all(path, &b);
+	int rc =
+	    hrr_file_read_plain(path, HRR_RRR_MAX_RECORDS * (HRR_RRR_RECORD + HRR_RRR_BATCH), &b);
 	if (rc < 0 && rc != -ENOMEM)
-		snprintf(d.what, sizeof d.what, "%s", strerror(-rc));
+		snprintf(d.what, sizeof d.what, "%s", hrr_file_why(rc));
 	else if (rc == 0)
 		rc = hrr_rrr_parse(l, b.len > 0 ? b.data : "", b.len, &d);
 	hrr_buf_release(&b);

@@ -131,6 +131,11 @@ int hrr_file_read(int dirfd, const char *name, size_t max, struct hrr_buf *b)
 	return read_all(hrr_file_open(dirfd, name, 0), max, b);
 }
 
+int hrr_file_read_plain(const char *path, size_t max, struct hrr_buf *b)
+{
+	return read_all(hrr_file_open(AT_FDCWD, path, O_NOFOLLOW), max, b);
+}
+
 int hrr_operand_read(const char *path, size_t max, struct hrr_buf *b)
 {
 	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)

@@ -29,6 +29,8 @@ int hrr_file_open(int dirfd, const char *name, int flags);
 const char *hrr_file_why(int rc);
 /* Appends the whole of a plain file to b; -EFBIG beyond max bytes; else as hrr_file_open. */
 int hrr_file_read(int dirfd, const char *name, size_t max, struct hrr_buf *b);
+/* The same, of a path whose last part is no link. */
+int hrr_file_read_plain(const char *path, size_t max, struct hrr_buf *b);
 /* The same of what a user names: a pipe, too; "-" is standard input. */
 int hrr_operand_read(const char *path, size_t max, struct hrr_buf *b);
 /* A name for a temporary file beside others, unlike any other in this process. */

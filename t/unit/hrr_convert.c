@@ -8,6 +8,7 @@
 #include "formats/hrr/manifest.h"
 #include "formats/hrrr/hrrr.h"
 #include "lib/stream/record.h"
+#include "lib/store/file.h"
 #include "t/unit/tap.h"
 
 static char dir[64];
@@ -348,7 +349,7 @@ static void everywhere(const char *from)
 	if (system(path) != 0)
 		diag("no blobs");
 	snprintf(path, sizeof path, "%s/events.bin", from);
-	if (hrr_up_read_file(path, 1 << 24, &whole) < 0) {
+	if (hrr_file_read_plain(path, 1 << 24, &whole) < 0) {
 		ok(false, "cannot read %s", path);
 		return;
 	}

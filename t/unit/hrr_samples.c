@@ -13,6 +13,7 @@
 #include "formats/hrr/manifest.h"
 #include "formats/hrrr/hrrr.h"
 #include "lib/base/json.h"
+#include "lib/store/file.h"
 #include "t/unit/tap.h"
 
 static struct hrr_json j;
@@ -463,7 +464,7 @@ static void sample(const char *root, const char *name)
 	char path[4200], dir[4096], at[600];
 
 	snprintf(path, sizeof path, "%s/%s.expected.json", root, name);
-	if (hrr_up_read_file(path, (size_t)16 << 20, &b) < 0 ||
+	if (hrr_file_read_plain(path, (size_t)16 << 20, &b) < 0 ||
 	    hrr_json_parse(&j, b.data, b.len, &d) < 0) {
 		ok(false, "%s: %s", path, d.what);
 		hrr_buf_release(&b);
