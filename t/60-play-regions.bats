@@ -56,6 +56,29 @@ allocations_to_segments() {
 	[ "$n" -ge 14 ]
 }
 
+@test "hrr-play: addresses in structures that only a sidecar of later knows" {
+	need_apps structarg
+	hrr-capture -q -d emu -o run.hrr -- structarg >/dev/null
+	local f
+	f=$(echo run.hrr/pid-*/events.jsonl)
+	# What the recorder could not mark: it did not know that memory either.
+	jq -c 'if .kernel then .kernel.args |= map(if .size != 8 then del(.ptr) else . end) else . end' "$f" >new
+	mv new "$f"
+	allocations_to_segments "$f"
+	echo '{"regions":1}' >adds
+	jq -c 'select(.region == "add")' "$f" >>adds
+	sed -i '/"region"/d' "$f"
+	run_sep hrr-play -d emu --regions adds -r res run.hrr
+	status_is 0
+	err_has "Outputs : 3 compared of 3: 3 exact"
+	err_has "Region words : 8 in kernel arguments, taken for addresses in segments"
+	[ "$(jq .words res | tail -1)" = 8 ]
+	# They are translated, too.
+	run_sep hrr-play -d emu --no-placement --regions adds run.hrr
+	status_is 0
+	err_has "3 exact"
+}
+
 @test "hrr-play: a segment on a device that runs none of the kernels" {
 	need_apps saxpy
 	hrr-capture -q -d emu -o run.hrr -- saxpy >/dev/null

@@ -55,6 +55,9 @@ const char *hrr_replaced(struct hrr_replay *r, const char *name, size_t len);
 /* Reads a "kernel" of a record (hrr_kernel_next; -1: it has none) and translates its arguments. */
 int hrr_kernel_read(struct hrr_replay *r, struct hrr_event *ev, int kernel, uint64_t function,
 		    struct hrr_launch *l);
+/* kernarg.c: args of a "kernel" into l->buf and l->params, by the layout of l->fn. */
+int hrr_kernarg_read(struct hrr_replay *r, const struct hrr_json *j, int node,
+		     struct hrr_launch *l);
 int hrr_launch_uses(struct hrr_replay *r, struct hrr_launch *l, struct hrr_mem *m);
 /* It was launched in a stream: what it was given it may have written. */
 void hrr_launch_wrote(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_launch *l,

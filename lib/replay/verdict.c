@@ -213,6 +213,11 @@ int hrr_verdict_text(struct hrr_buf *b, const struct hrr_verdict *v, bool requir
 				  v->regions, v->streams);
 	if (v->backed != 0)
 		e |= hrr_buf_addf(b, "Region segs : %" PRIu64 " backed\n", v->backed);
+	if (v->words != 0)
+		e |= hrr_buf_addf(b,
+				  "Region words : %" PRIu64
+				  " in kernel arguments, taken for addresses in segments\n",
+				  v->words);
 	if (v->stray != 0)
 		e |= hrr_buf_addf(
 		    b, "Stray : %" PRIu64 " accesses in a segment outside every live block\n",
@@ -269,6 +274,7 @@ int hrr_verdict_json(struct hrr_buf *b, const struct hrr_verdict *v, bool requir
 		      {"notPlaced", v->not_placed},
 		      {"regions", v->regions},
 		      {"backed", v->backed},
+		      {"words", v->words},
 		      {"stray", v->stray},
 		      {"hostBytes", v->host_charged},
 		      {"notRecorded", v->not_recorded},
