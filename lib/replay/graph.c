@@ -150,7 +150,8 @@ struct hrr_graph *hrr_graph_of(struct hrr_replay *r, uint64_t recorded)
 	if (h->info == NULL && r->captures != 0) {
 		struct hrr_held_map *m = &r->held[HRR_H_STREAM];
 		for (size_t i = 0; i < m->cap; i++)
-			if (m->slot[i].recorded != 0 && m->slot[i].info != NULL)
+			if (m->slot[i].recorded != 0 && m->slot[i].info != NULL &&
+			    ((struct hrr_graph *)m->slot[i].info)->number == recorded)
 				return m->slot[i].info;
 	}
 	if (h->info == NULL)
@@ -307,6 +308,9 @@ int hrr_do_capture_info(struct hrr_replay *r, struct hrr_event *ev)
 					 ev->live[2], ev->live[3], ev->live[4], ev->live[5]));
 	if (rc == 0)
 		rc = hrr_generic_made(r, ev);
+	struct hrr_graph *g = hrr_capture_of(r, hrr_stream_key(ev, ev->w[0], spt));
+	if (rc == 0 && g != NULL && hrr_arg_of(ev, "graph_out") != 0)
+		g->number = hrr_arg_of(ev, "graph_out");
 	if (rc < 0 || ev->w[d] == 0 || ev->live[d] == 0 || ev->live[n] == 0 || ev->node[d] < 0 ||
 	    ev->j->nodes[ev->node[d]].type != HRR_JSON_ARRAY)
 		return rc;

@@ -29,6 +29,7 @@ struct hrr_graph {	       /* of a graph, an executable, or an open capture */
 	char bad[160];	  /* a node that could not be rebuilt; "" none */
 	uint64_t origin;  /* open capture: recorded stream it began on */
 	uint64_t origin_tid;
+	uint64_t number;      /* and its recorded graph, once the program asked for that */
 	bool into;	      /* of a graph that was there before */
 	uint64_t exec_source; /* executable: recorded graph it came from */
 };

@@ -61,8 +61,8 @@ struct hrr_verdict {
 	uint64_t launches;
 	uint64_t regions, streams; /* region records, from how many sources */
 	uint64_t backed;	   /* segments backed */
-	uint64_t words;		   /* of arguments, that nothing but a segment says to be addresses */
-	uint64_t stray;		   /* accesses in a segment outside every live block */
+	uint64_t words; /* of arguments, that nothing but a segment says to be addresses */
+	uint64_t stray; /* accesses in a segment outside every live block */
 	uint64_t unmatched_del;
 	uint64_t placed, not_placed; /* device memory at its recorded address, or elsewhere */
 	uint64_t not_placed_first;   /* recorded address of the first that is elsewhere */
