@@ -85,24 +85,32 @@ static int source_bytes(struct hrr_replay *r, const struct hrr_copy *c, struct h
 	return rc < 0 ? rc : 0;
 }
 
+/* The live address of a host end, 0: nothing here holds it. A graph's lives as long as it does. */
+static int host_end(struct hrr_replay *r, const struct hrr_operand *op, struct hrr_graph *graph,
+		    struct hrr_copy_ends *e, uint64_t *ret_live, struct hrr_mem **ret_mem)
+{
+	struct hrr_block *block;
+	int rc = hrr_host_place(r, op, ret_live, ret_mem);
+
+	if (rc == 0 && *ret_live == 0 && graph != NULL) {
+		rc = hrr_block_for(r, op->addr, op->need, false, &block);
+		if (rc == 0)
+			*ret_live = HRR_P(hrr_block_at(block, op->addr));
+	}
+	e->host_addr = op->addr;
+	e->host_size = op->need;
+	return rc;
+}
+
 static int resolve_host_src(struct hrr_replay *r, struct hrr_copy *c, struct hrr_graph *graph,
 			    struct hrr_copy_ends *e, uint64_t span)
 {
 	struct hrr_operand op = {"source", c->src, span, -1};
-	struct hrr_block *block;
 	uint64_t live;
-	int rc = hrr_host_place(r, &op, &live, &e->smem);
+	int rc = host_end(r, &op, graph, e, &live, &e->smem);
 
 	if (rc < 0)
 		return rc;
-	if (live == 0 && graph != NULL) {
-		rc = hrr_block_for(r, c->src, span, false, &block);
-		if (rc < 0)
-			return rc;
-		live = HRR_P(hrr_block_at(block, c->src));
-	}
-	e->host_addr = c->src;
-	e->host_size = span;
 	if (live != 0) {
 		if (e->blob.data != NULL &&
 		    (rc = source_bytes(r, c, e->smem, live, e->blob.data, span)) < 0)
@@ -127,20 +135,11 @@ static int resolve_host_dst(struct hrr_replay *r, struct hrr_copy *c, struct hrr
 			    struct hrr_copy_ends *e, uint64_t span)
 {
 	struct hrr_operand op = {"destination", c->dst, span, -1};
-	struct hrr_block *block;
 	uint64_t live;
-	int rc = hrr_host_place(r, &op, &live, &e->dmem);
+	int rc = host_end(r, &op, graph, e, &live, &e->dmem);
 
 	if (rc < 0)
 		return rc;
-	if (live == 0 && graph != NULL) {
-		rc = hrr_block_for(r, c->dst, span, false, &block);
-		if (rc < 0)
-			return rc;
-		live = HRR_P(hrr_block_at(block, c->dst));
-	}
-	e->host_addr = c->dst;
-	e->host_size = span;
 	if (live != 0) {
 		e->dst = live;
 		return 0;
