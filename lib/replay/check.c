@@ -63,8 +63,8 @@ static const unsigned char *locate(struct hrr_replay *r, const struct output *o,
 
 	*ret_packed = false;
 	if (o->height != 0) {
-		l = hrr_landing_find(r, o->addr, o->size);
-		if (l != NULL && l->packed && l->addr == o->addr && l->size == o->size) {
+		l = hrr_landing_find_rect(r, o->addr, o->size);
+		if (l != NULL) {
 			hrr_landing_seen(r, l);
 			*w = l->writer;
 			*ret_packed = true;
@@ -81,7 +81,7 @@ static const unsigned char *locate(struct hrr_replay *r, const struct output *o,
 		return (const unsigned char *)(uintptr_t)live;
 	}
 	l = hrr_landing_find(r, o->addr, o->span);
-	if (l == NULL || l->packed) {
+	if (l == NULL) {
 		*why = "nothing was delivered to this address in replay";
 		return NULL;
 	}

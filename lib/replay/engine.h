@@ -104,7 +104,8 @@ struct hrr_replay {
 	struct hrr_blocks *blocks;	/* owned */
 	struct hrr_registration *stuck; /* the run time would not unregister them */
 
-	struct hrr_ranges *landings;				 /* -> struct hrr_landing */
+	/* -> struct hrr_landing: of bytes, disjoint; of rectangles, which may lie within others */
+	struct hrr_ranges *landings, *rects;
 	size_t landing_bytes, landing_bytes_seen, landings_seen; /* seen: compared by now */
 	uint64_t host_bytes;					 /* of pinned and managed memory */
 	struct hrr_landing *old_landings;

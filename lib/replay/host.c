@@ -165,32 +165,65 @@ static bool unregister_is_deferred(struct hrr_replay *r, uint64_t addr, uint64_t
 	return false;
 }
 
-/* Landing buffers in the pages of [addr, addr + size) become part of the pages. */
+/* What landed in the pages of [*first, *end) or shares one with that, and so on: rounded out. */
+static int landings_near(struct hrr_replay *r, struct hrr_ranges *in, uint64_t *first,
+			 uint64_t *end)
+{
+	const struct hrr_range *x;
+	int rc = 0;
+
+	while ((x = hrr_ranges_overlap(in, *first, HRR_PAGE)) != NULL && x->base < *first)
+		*first = x->base & ~(HRR_PAGE - 1);
+	for (uint64_t at = *first; rc == 0 && at < *end; at = x->base + x->size) {
+		x = hrr_ranges_overlap(in, at, *end - at);
+		if (x == NULL)
+			break;
+		uint64_t lo = x->base & ~(HRR_PAGE - 1);
+		uint64_t hi = (x->base + x->size + HRR_PAGE - 1) & ~(HRR_PAGE - 1);
+		*first = lo < *first ? lo : *first;
+		*end = hi > *end ? hi : *end;
+		rc = hrr_landing_arrived(r, x->value);
+	}
+	return rc;
+}
+
+static void landing_move(struct hrr_replay *r, struct hrr_landing *l, struct hrr_block *b)
+{
+	const struct hrr_rows *w = &l->rows;
+
+	if (w->height == 0)
+		memcpy(hrr_block_at(b, l->addr), l->data, l->size);
+	else
+		hrr_copy_rows(hrr_block_at(b, l->addr), w->pitch, w->slice, l->data, w->width,
+			      w->width * w->height, w->width, w->height, w->depth);
+	hrr_landing_retire(r, l);
+}
+
+/* What landed in the pages of [addr, addr + size) becomes part of the pages. */
 static int absorb_landings(struct hrr_replay *r, uint64_t addr, uint64_t size)
 {
-	uint64_t first = addr & ~(HRR_PAGE - 1);
+	uint64_t first = addr & ~(HRR_PAGE - 1), was;
 	uint64_t end = (addr + size + HRR_PAGE - 1) & ~(HRR_PAGE - 1);
 	const struct hrr_range *x;
 	struct hrr_block *block;
+	int rc;
 
-	for (uint64_t at = first;
-	     at < end && (x = hrr_ranges_overlap(r->landings, at, end - at));) {
-		struct hrr_landing *l = x->value;
-		at = x->base + x->size;
-		if (l->packed)
-			continue;
-		uint64_t base = l->addr, n = l->size;
-		int rc = hrr_landing_arrived(r, l);
+	do {
+		was = end - first;
+		rc = landings_near(r, r->landings, &first, &end);
 		if (rc == 0)
-			rc = hrr_blocks_get(r->blocks, base, n, false, &block, &r->diag);
-		if (rc < 0)
-			return rc;
-		memcpy(hrr_block_at(block, base), l->data, n);
-		hrr_landing_retire(r, l);
-		rc = absorb_landings(r, base, n);
-		if (rc < 0)
-			return rc;
-	}
+			rc = landings_near(r, r->rects, &first, &end);
+	} while (rc == 0 && end - first != was);
+	if (rc < 0 || (hrr_ranges_overlap(r->landings, first, end - first) == NULL &&
+		       hrr_ranges_overlap(r->rects, first, end - first) == NULL))
+		return rc;
+	rc = hrr_blocks_get(r->blocks, first, end - first, false, &block, &r->diag);
+	if (rc < 0)
+		return rc;
+	while ((x = hrr_ranges_overlap(r->landings, first, end - first)) != NULL)
+		landing_move(r, x->value, block);
+	while ((x = hrr_ranges_overlap(r->rects, first, end - first)) != NULL)
+		landing_move(r, x->value, block);
 	return 0;
 }
 
@@ -199,7 +232,7 @@ int hrr_block_for(struct hrr_replay *r, uint64_t addr, uint64_t size, bool fresh
 {
 	int rc = hrr_blocks_get(r->blocks, addr, size, fresh, ret, &r->diag);
 
-	return rc < 0 || hrr_ranges_count(r->landings) == 0 ? rc : absorb_landings(r, addr, size);
+	return rc < 0 ? rc : absorb_landings(r, addr, size);
 }
 
 int hrr_do_register(struct hrr_replay *r, struct hrr_event *ev)

@@ -10,15 +10,19 @@
 struct hrr_event;
 struct hrr_replay;
 
+struct hrr_rows {
+	uint64_t width, height, depth, pitch, slice; /* height 0: plain bytes */
+};
+
 struct hrr_landing {
-	uint64_t addr, size; /* recorded host address; size in packed bytes */
+	uint64_t addr, size; /* recorded host address; from the first byte to the last */
 	unsigned char *data; /* owned */
 	size_t cap;
-	uint64_t epoch;	 /* r->epoch at the last delivery */
-	uint64_t queued; /* seq of the last copy that did not wait; 0: none */
-	uint64_t stream; /* its key */
-	bool several;	 /* such copies were queued on several streams */
-	bool packed;	 /* a rectangle, stored packed */
+	uint64_t epoch;	      /* r->epoch at the last delivery */
+	uint64_t queued;      /* seq of the last copy that did not wait; 0: none */
+	uint64_t stream;      /* its key */
+	bool several;	      /* such copies were queued on several streams */
+	struct hrr_rows rows; /* of a rectangle, stored packed */
 	bool compared;
 	struct hrr_writer writer;
 	struct hrr_landing *next; /* in r->old_landings */
@@ -75,8 +79,12 @@ int hrr_host_bytes(struct hrr_replay *r, struct hrr_event *ev);
 void hrr_host_changed(struct hrr_replay *r, uint64_t base, uint64_t size);
 
 /* landing.c */
-int hrr_landing_get(struct hrr_replay *r, uint64_t addr, uint64_t size, bool packed,
-		    struct hrr_landing **ret);
+int hrr_landing_get(struct hrr_replay *r, uint64_t addr, uint64_t size, struct hrr_landing **ret);
+/* The same for a rectangle, which is apart from all others. */
+int hrr_landing_rect(struct hrr_replay *r, uint64_t addr, uint64_t size,
+		     const struct hrr_rows *rows, struct hrr_landing **ret);
+/* The newest rectangle at addr with so many bytes, or NULL. */
+struct hrr_landing *hrr_landing_find_rect(struct hrr_replay *r, uint64_t addr, uint64_t bytes);
 /* A copy that does not wait was queued into it, on a stream by its key. */
 void hrr_landing_queued(struct hrr_replay *r, struct hrr_landing *l, uint64_t seq, uint64_t key);
 /* What is queued into it arrives, since its bytes are to be moved. */

@@ -17,6 +17,11 @@
 #define UNSEEN_MANY 1000000
 #define STAGED_KEEP ((size_t)256 << 20)
 
+static struct hrr_ranges *map_of(const struct hrr_replay *r, const struct hrr_landing *l)
+{
+	return l->rows.height != 0 ? r->rects : r->landings;
+}
+
 static void landing_free(struct hrr_replay *r, struct hrr_landing *l)
 {
 	r->landing_bytes -= l->cap;
@@ -42,35 +47,43 @@ static void landing_unseen(struct hrr_replay *r, struct hrr_landing *l)
 void hrr_landing_retire(struct hrr_replay *r, struct hrr_landing *l)
 {
 	landing_unseen(r, l);
-	hrr_ranges_del(r->landings, l->addr, l);
+	hrr_ranges_del(map_of(r, l), l->addr, l);
 	l->next = r->old_landings;
 	r->old_landings = l;
 }
 
-static int landing_new(struct hrr_replay *r, uint64_t addr, uint64_t size, struct hrr_landing **ret)
+static int landing_new(struct hrr_replay *r, uint64_t addr, uint64_t size,
+		       const struct hrr_rows *rows, struct hrr_landing **ret)
 {
+	uint64_t bytes = rows->height != 0 ? rows->width * rows->height * rows->depth : size;
 	struct hrr_landing *l;
-	int rc = hrr_host_room(r, size);
+	int rc = hrr_host_room(r, bytes);
 
 	if (rc < 0)
 		return rc;
 	l = calloc(1, sizeof *l);
-	if (l == NULL || size > SIZE_MAX / 2)
+	if (l == NULL || bytes > SIZE_MAX / 2)
 		goto fail;
-	l->addr = addr;
-	l->size = size;
-	l->cap = size;
-	l->data = aligned_alloc(64, (size + 63) & ~(uint64_t)63);
+	*l = (struct hrr_landing){.addr = addr, .size = size, .cap = bytes, .rows = *rows};
+	l->data = aligned_alloc(64, (bytes + 63) & ~(uint64_t)63);
 	if (l->data == NULL)
 		goto fail;
-	memset(l->data, 0, size);
+	memset(l->data, 0, bytes);
 	r->landing_bytes += l->cap;
 	*ret = l;
 	return 0;
 fail:
 	free(l);
-	hrr_fail(r, "out of memory for %llu bytes that reach the host", (unsigned long long)size);
+	hrr_fail(r, "out of memory for %llu bytes that reach the host", (unsigned long long)bytes);
 	return -ENOMEM;
+}
+
+static int landing_enter(struct hrr_replay *r, struct hrr_landing *l)
+{
+	if (hrr_ranges_add(map_of(r, l), l->addr, l->size, l) == 0)
+		return 0;
+	landing_free(r, l);
+	return hrr_trouble(r, -ENOMEM, "out of memory");
 }
 
 static bool still_queued(struct hrr_replay *r, const struct hrr_landing *l)
@@ -107,73 +120,91 @@ int hrr_landing_arrived(struct hrr_replay *r, struct hrr_landing *l)
 	return rc;
 }
 
-/* Plain bytes around [*first, *end) that a new buffer has to take in. */
-static void landing_widen(struct hrr_replay *r, uint64_t *first, uint64_t *end)
+/* Bytes around [*first, *end) that a new buffer has to take in; what is under way has arrived. */
+static int landing_widen(struct hrr_replay *r, uint64_t *first, uint64_t *end)
 {
 	const struct hrr_range *x;
+	int rc = 0;
 
-	for (uint64_t at = *first; at < *end; at = x->base + x->size) {
+	for (uint64_t at = *first; rc == 0 && at < *end; at = x->base + x->size) {
 		x = hrr_ranges_overlap(r->landings, at, *end - at);
 		if (x == NULL)
-			return;
-		if (((struct hrr_landing *)x->value)->packed)
-			continue;
+			break;
 		*first = x->base < *first ? x->base : *first;
 		*end = x->base + x->size > *end ? x->base + x->size : *end;
+		rc = hrr_landing_arrived(r, x->value);
 	}
+	return rc;
 }
 
-static int landing_make(struct hrr_replay *r, uint64_t addr, uint64_t size, bool packed,
+static int landing_make(struct hrr_replay *r, uint64_t addr, uint64_t size,
 			struct hrr_landing **ret)
 {
+	static const struct hrr_rows plain;
 	uint64_t first = addr, end = addr + size;
-	struct hrr_landing *wide;
 	const struct hrr_range *x;
+	int rc = landing_widen(r, &first, &end);
 
-	if (!packed)
-		landing_widen(r, &first, &end);
-	int rc = landing_new(r, first, end - first, &wide);
+	if (rc == 0)
+		rc = landing_new(r, first, end - first, &plain, ret);
 	if (rc < 0)
 		return rc;
 	/* What landed before in the same bytes is still there, as in the program. */
 	while ((x = hrr_ranges_overlap(r->landings, first, end - first)) != NULL) {
 		struct hrr_landing *l = x->value;
-		if (!l->packed && !packed) {
-			rc = hrr_landing_arrived(r, l);
-			if (rc < 0) {
-				landing_free(r, wide);
-				return rc;
-			}
-			memcpy(wide->data + (l->addr - first), l->data, l->size);
-		}
+		memcpy((*ret)->data + (l->addr - first), l->data, l->size);
 		hrr_landing_retire(r, l);
 	}
-	if (hrr_ranges_add(r->landings, first, end - first, wide) < 0) {
-		landing_free(r, wide);
-		return hrr_trouble(r, -ENOMEM, "out of memory");
-	}
-	*ret = wide;
-	return 0;
+	return landing_enter(r, *ret);
 }
 
-int hrr_landing_get(struct hrr_replay *r, uint64_t addr, uint64_t size, bool packed,
-		    struct hrr_landing **ret)
+static int delivered(struct hrr_replay *r, struct hrr_landing *l, struct hrr_landing **ret)
 {
-	const struct hrr_range *x = hrr_ranges_find(r->landings, addr);
-	struct hrr_landing *l = x != NULL ? x->value : NULL;
-	int rc = 0;
-
-	/* Plain bytes of a bigger buffer stay part of it; a packed rectangle is its own. */
-	if (l == NULL || (packed ? !l->packed || l->addr != addr || l->size != size
-				 : l->packed || size > l->size - (addr - l->addr)))
-		rc = landing_make(r, addr, size, packed, &l);
-	if (rc < 0)
-		return rc;
-	l->packed = packed;
 	l->epoch = r->epoch;
 	landing_unseen(r, l);
 	*ret = l;
 	return 0;
+}
+
+int hrr_landing_get(struct hrr_replay *r, uint64_t addr, uint64_t size, struct hrr_landing **ret)
+{
+	struct hrr_landing *l = hrr_landing_find(r, addr, size);
+	int rc = l == NULL ? landing_make(r, addr, size, &l) : 0;
+
+	return rc < 0 ? rc : delivered(r, l, ret);
+}
+
+static bool same_rows(void *self, const struct hrr_range *x)
+{
+	const struct hrr_rows *a = self, *b = &((const struct hrr_landing *)x->value)->rows;
+
+	return a->width == b->width && a->height == b->height && a->depth == b->depth &&
+	       a->pitch == b->pitch && a->slice == b->slice;
+}
+
+int hrr_landing_rect(struct hrr_replay *r, uint64_t addr, uint64_t size,
+		     const struct hrr_rows *rows, struct hrr_landing **ret)
+{
+	struct hrr_rows want = *rows;
+	const struct hrr_range *x = hrr_ranges_at_if(r->rects, addr, same_rows, &want);
+	struct hrr_landing *l = x != NULL ? x->value : NULL;
+	int rc = l == NULL ? landing_new(r, addr, size, rows, &l) : 0;
+
+	if (rc == 0 && x == NULL)
+		rc = landing_enter(r, l);
+	return rc < 0 ? rc : delivered(r, l, ret);
+}
+
+static bool has_bytes(void *self, const struct hrr_range *x)
+{
+	return ((const struct hrr_landing *)x->value)->cap == *(const uint64_t *)self;
+}
+
+struct hrr_landing *hrr_landing_find_rect(struct hrr_replay *r, uint64_t addr, uint64_t bytes)
+{
+	const struct hrr_range *x = hrr_ranges_at_if(r->rects, addr, has_bytes, &bytes);
+
+	return x != NULL ? x->value : NULL;
 }
 
 struct hrr_landing *hrr_landing_find(struct hrr_replay *r, uint64_t addr, uint64_t size)
@@ -209,7 +240,7 @@ void hrr_landing_trim(struct hrr_replay *r)
 		landing_free(r, r->old_landings);
 		r->old_landings = next;
 	}
-	size_t n = hrr_ranges_count(r->landings);
+	size_t n = hrr_ranges_count(r->landings) + hrr_ranges_count(r->rects);
 	bool unseen = r->landing_bytes > UNSEEN_KEEP || n > UNSEEN_MANY;
 	if (r->landing_bytes_seen <= LANDING_KEEP && r->landings_seen <= LANDING_MANY && !unseen)
 		return;
@@ -217,9 +248,10 @@ void hrr_landing_trim(struct hrr_replay *r)
 	if (g.v == NULL)
 		return;
 	hrr_ranges_each(r->landings, gather, &g);
+	hrr_ranges_each(r->rects, gather, &g);
 	for (size_t i = 0; i < g.n; i++) {
 		landing_unseen(r, g.v[i]);
-		hrr_ranges_del(r->landings, g.v[i]->addr, g.v[i]);
+		hrr_ranges_del(map_of(r, g.v[i]), g.v[i]->addr, g.v[i]);
 		landing_free(r, g.v[i]);
 	}
 	free(g.v);
@@ -240,8 +272,10 @@ void hrr_landing_end(struct hrr_replay *r, bool leak)
 	if (r->landings == NULL)
 		return;
 	hrr_ranges_each(r->landings, retire_each, r);
+	hrr_ranges_each(r->rects, retire_each, r);
 	hrr_ranges_free(r->landings);
-	r->landings = NULL;
+	hrr_ranges_free(r->rects);
+	r->landings = r->rects = NULL;
 	while (r->old_landings != NULL) {
 		struct hrr_landing *l = r->old_landings;
 		r->old_landings = l->next;

@@ -35,7 +35,7 @@ int hrr_replay_peek(struct hrr_replay *r, uint64_t addr, uint64_t size, void *da
 		l = rc == 0 && live == 0 ? hrr_landing_find(r, addr, size) : NULL;
 		if (live != 0)
 			memcpy(data, (void *)(uintptr_t)live, size);
-		else if (l != NULL && !l->packed)
+		else if (l != NULL)
 			memcpy(data, l->data + (addr - l->addr), size);
 		else if (rc == 0)
 			rc = hrr_fail(r, "address 0x%llx (%llu bytes) is not mapped",

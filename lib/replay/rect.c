@@ -124,7 +124,7 @@ static int resolve_host_src(struct hrr_replay *r, struct hrr_copy *c, struct hrr
 		return 0;
 	}
 	struct hrr_landing *l = hrr_landing_find(r, c->src, span);
-	if (l == NULL || l->packed)
+	if (l == NULL)
 		return hrr_fail(r, "source 0x%llx (%llu bytes): its bytes were not recorded",
 				LLU(c->src), LLU(span));
 	e->src = HRR_P(l->data) + (c->src - l->addr);
@@ -144,11 +144,13 @@ static int resolve_host_dst(struct hrr_replay *r, struct hrr_copy *c, struct hrr
 		e->dst = live;
 		return 0;
 	}
-	bool packed = is_rect(c, c->dpitch, c->dslice);
-	rc = hrr_landing_get(r, c->dst, packed ? e->total : span, packed, &e->landing);
+	const struct hrr_rows rows = {c->width, c->height, c->depth, c->dpitch, c->dslice};
+	bool rect = is_rect(c, c->dpitch, c->dslice);
+	rc = rect ? hrr_landing_rect(r, c->dst, span, &rows, &e->landing)
+		  : hrr_landing_get(r, c->dst, span, &e->landing);
 	if (rc < 0)
 		return rc;
-	if (packed)
+	if (rect)
 		set_packed(c, &e->dpitch, &e->dslice);
 	e->dst = HRR_P(e->landing->data) + (c->dst - e->landing->addr);
 	return 0;

@@ -32,6 +32,7 @@ int hrr_replay_new(struct hrr_replay **ret, struct hrr_hip *hip,
 	r->map = hrr_ranges_new();
 	r->hostmap = hrr_ranges_new();
 	r->landings = hrr_ranges_new();
+	r->rects = hrr_ranges_new();
 	r->timeline = hrr_timeline_new();
 	r->pages = hrr_pages_new(opt->max_host_bytes);
 	r->blocks = r->pages != NULL ? hrr_blocks_new(r->pages) : NULL;
@@ -39,8 +40,8 @@ int hrr_replay_new(struct hrr_replay **ret, struct hrr_hip *hip,
 	if (r->nowhere == MAP_FAILED)
 		r->nowhere = NULL;
 	rc = -ENOMEM;
-	if (r->map == NULL || r->hostmap == NULL || r->landings == NULL || r->timeline == NULL ||
-	    r->blocks == NULL || r->nowhere == NULL) {
+	if (r->map == NULL || r->hostmap == NULL || r->landings == NULL || r->rects == NULL ||
+	    r->timeline == NULL || r->blocks == NULL || r->nowhere == NULL) {
 		hrr_diag_set(diag, rc, "out of memory");
 		goto fail;
 	}
@@ -59,6 +60,7 @@ fail:
 	hrr_ranges_free(r->map);
 	hrr_ranges_free(r->hostmap);
 	hrr_ranges_free(r->landings);
+	hrr_ranges_free(r->rects);
 	if (r->blocks != NULL)
 		hrr_blocks_free(r->blocks, false);
 	hrr_replay_free(r);

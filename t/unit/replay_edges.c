@@ -390,8 +390,89 @@ static void landings_wait(size_t n, size_t size)
 	rig_end(&g);
 }
 
+/* rows of 16 bytes, 64 apart, to pageable memory */
+static void fetch_rows(struct rig *g, uint64_t to, uint64_t from)
+{
+	rig_call(g, "hipMemcpy2DAsync",
+		 "\"dst\":\"0x%llx\",\"dpitch\":64,\"src\":\"0x%llx\",\"spitch\":16,\"width\":16,"
+		 "\"height\":8,\"kind\":\"hipMemcpyDeviceToHost\",\"stream\":\"0x51\"},"
+		 "\"dir\":\"d2h\"}",
+		 LLU(to), LLU(from));
+}
+static void rows_output(struct rig *g, uint64_t at, int value)
+{
+	rig_line(g,
+		 "{\"output\":%llu,\"t\":1,\"tid\":1,\"addr\":\"0x%llx\",\"size\":128,\"width\":16,"
+		 "\"height\":8,\"depth\":1,\"pitch\":64,\"slice\":512,\"blob\":\"%s\"}",
+		 LLU(g->seq), LLU(at), rig_bytes(g, value, 128));
+}
+
+/* Rectangles that lie within each other's rows are apart. */
+static void rectangles(void)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	begin(&g);
+	fake.late = true;
+	for (int i = 0; i < 4; i++) {
+		set(&g, D, 5 + i, 128);
+		fetch_rows(&g, A + 16 * (uint64_t)i, D);
+	}
+	sync_all(&g);
+	for (int i = 0; i < 4; i++)
+		rows_output(&g, A + 16 * (uint64_t)i, 5 + i);
+	is(hrr_replay_verdict(g.r)->outcome[HRR_EXACT], 4, "four rectangles side by side: %s",
+	   g.text);
+	rig_end(&g);
+	is(fake.errors, 0, "  nothing went astray");
+}
+
+/* What a rectangle brought is in memory that is registered then, and what comes later, too. */
+static void rectangle_then_registration(void)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	begin(&g);
+	fake.late = true;
+	set(&g, D, 5, 128);
+	fetch_rows(&g, A, D);
+	reg(&g, A, 4096);
+	sync_all(&g);
+	rows_output(&g, A, 5);
+	is(hrr_replay_verdict(g.r)->outcome[HRR_EXACT], 1,
+	   "a rectangle was queued before its destination was registered: %s", g.text);
+	set(&g, D, 6, 128);
+	fetch_rows(&g, A, D);
+	sync_all(&g);
+	rows_output(&g, A, 6);
+	is(hrr_replay_verdict(g.r)->outcome[HRR_EXACT], 2, "  and another behind that: %s", g.text);
+	rig_end(&g);
+}
+
+/* Copies that each share a page with the next: one registration takes in all that follow. */
+static void landing_chain(void)
+{
+	struct rig g = {.opt.keep_going = true};
+	const uint64_t n = 20000;
+
+	begin(&g);
+	set(&g, D, 5, 4096);
+	for (uint64_t i = 0; i < n; i++)
+		fetch(&g, A + 4096 * i, D, 4096);
+	sync_all(&g);
+	is(reg(&g, A + 4096 * (n - 1), 64), 0, "a registration where %llu copies lie: %s", LLU(n),
+	   g.text);
+	rig_output(&g, A, 5, 4096, 0);
+	rig_end(&g);
+	is(g.v.host_charged, (n + 1) * 4096, "  all have their pages now");
+	is(g.v.outcome[HRR_EXACT], 1, "  and their bytes");
+}
+
 int main(void)
 {
+	landing_chain();
+	rectangles();
+	rectangle_then_registration();
 	landings_wait(2, (size_t)40 << 20);
 	landings_wait(5000, 16);
 	module_again();

@@ -232,6 +232,13 @@ static int f_hipMemcpyAsync(void *d, void *s, size_t n, int kind, hipStream_t st
 	fake_log("hipMemcpyAsync");
 	return fake_submit((struct fake_op){0, (uintptr_t)d, (uintptr_t)s, n, 0});
 }
+static int f_hipMemcpy2DAsync(void *d, size_t dp, void *s, size_t sp, size_t w, size_t h, int kind,
+			      hipStream_t st)
+{
+	for (size_t i = 0; i < h; i++)
+		f_hipMemcpyAsync((char *)d + i * dp, (char *)s + i * sp, w, kind, st);
+	return 0;
+}
 static int f_hipMemset(void *d, int v, size_t n)
 {
 	fake_log("hipMemset");
@@ -494,6 +501,7 @@ static void rig_hip(struct hrr_hip *hip)
 	FAKE_FN(hipHostGetDevicePointer);
 	FAKE_FN(hipMemcpy);
 	FAKE_FN(hipMemcpyAsync);
+	FAKE_FN(hipMemcpy2DAsync);
 	FAKE_FN(hipMemset);
 	FAKE_FN(hipMemsetAsync);
 	FAKE_FN(hipStreamCreate);
