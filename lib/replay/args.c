@@ -7,27 +7,11 @@
 
 size_t hrr_kind_size(enum hrr_kind_of kind)
 {
-	switch (kind) {
-	case HRR_K_U8:
-	case HRR_K_CHARS:
-	case HRR_K_BYTES:
-		return 1;
-	case HRR_K_U16:
-		return 2;
-	case HRR_K_INT:
-	case HRR_K_UINT:
-	case HRR_K_FLAGS:
-	case HRR_K_U32:
-	case HRR_K_FLOAT:
-	case HRR_K_DEVICE:
-	case HRR_K_ENUM:
-	case HRR_K_INTS:
-		return 4;
-	case HRR_K_DIM3:
-		return 12;
-	default:
-		return 8;
-	}
+	size_t scalar = hrr_scalar_size((int)kind);
+
+	if (scalar != 0)
+		return scalar;
+	return kind == HRR_K_CHARS || kind == HRR_K_BYTES ? 1 : kind == HRR_K_INTS ? 4 : 8;
 }
 
 static int nibble(char c)
