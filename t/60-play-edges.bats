@@ -47,6 +47,6 @@ stream() {
 		status_is 1
 		err_has "graph 0xa$bad (executable 0xc$bad) is not launched: its node of call 7 (hipGraphAddMemsetNode) could not be rebuilt"
 		err_lacks "graph 0xa$((3 - bad)) "
-		err_has "11 replayed, 0 left out, 1 refused, 1 failed"
+		err_like "11 replayed, .* 1 refused, 1 failed"
 	done
 }
