@@ -61,9 +61,10 @@ static size_t odd_string_end(const char *s, size_t i, size_t len, bool printed, 
 			return i;
 		if (c == '\\') {
 			/* \u needs surrogates looked at; our writers use it for control
-			 * characters only. What jansson printed is known to be good. */
+			 * characters only. What jansson printed is known to be good. It does
+			 * not escape slashes: the general way has another text then. */
 			if (len - i < 2 || s[i + 1] == '\0' ||
-			    strchr(printed ? "\"\\/bfnrtu" : "\"\\/bfnrt", s[i + 1]) == NULL)
+			    strchr(printed ? "\"\\bfnrtu" : "\"\\bfnrt", s[i + 1]) == NULL)
 				return 0;
 			*ret_escaped = true;
 			i += 2;

@@ -41,6 +41,13 @@ static void check_kinds(void)
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
 		ok(parse(good[i].line) == 0 && rec.kind == good[i].kind, "%s", good[i].line);
 
+	/* A slash may be escaped; the line is then read in the general way, which unescapes it. */
+	for (int spaced = 0; spaced < 2; spaced++) {
+		const char line[] = " {\"seq\":1,\"t\":2,\"api\":\"a\\/b\",\"args\":{}}";
+		ok(parse(line + !spaced) == 0 && rec.api_len == 3 && memcmp(rec.api, "a/b", 3) == 0,
+		   "an escaped slash in a name, %s", spaced ? "spaced" : "not spaced");
+	}
+
 	static const struct {
 		const char *line, *what;
 	} bad[] = {
