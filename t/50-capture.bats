@@ -611,6 +611,13 @@ window_is_whole() {
 	[ "$(events a.hrr | jq -r 'select(.seq).api')" = hipGetDevice ]
 }
 
+@test "capture: HIP in a namespace of its own is called itself, not another one" {
+	run_sep "$STUB/dl" ""
+	status_is 0
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/dl" ""
+	status_is 0
+}
+
 @test "capture: --no-audit leaves dlsym alone, and what is linked is still recorded" {
 	run_sep hrr-capture -q --no-audit -o a.hrr -- "$STUB/dl"
 	status_is 0

@@ -61,7 +61,8 @@ unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
 {
 	enum object kind = map->l_name != NULL ? kind_of(map->l_name) : OTHER;
 
-	*cookie = kind;
+	/* In a namespace of its own it is another run time than ours. */
+	*cookie = lmid == LM_ID_BASE ? kind : OTHER;
 	if (lmid != LM_ID_BASE)
 		return 0;
 	if (kind == SHIMS) {
