@@ -10,6 +10,15 @@
 /* Runs a command with the recording library loaded into it, and writes what its
  * processes did as an archive or a stream. */
 
+/* Takes .recording away, which every process's end has emptied. */
+static bool tidy(const char *scratch)
+{
+	if (rmdir(scratch) == 0 || errno == ENOENT)
+		return true;
+	tool_say(scratch, 0, "cannot be removed: %s", strerror(errno));
+	return false;
+}
+
 static int recover(const char *dir)
 {
 	struct hrr_diag diag = {0};
@@ -23,15 +32,14 @@ static int recover(const char *dir)
 	if (rc < 0)
 		tool_say_diag(&diag);
 	hrr_collect_summary(s.collect, &sum);
-	if (hrr_collect_alive(s.collect) == 0)
-		rmdir(s.scratch);
+	bool untidy = sum.left == 0 && !tidy(s.scratch);
 	if (hrr_archive_state(s.archive, sum.cut || sum.unrecorded != 0 ? "cut" : "complete",
 			      &diag) < 0)
 		tool_die_diag(&diag);
 	session_report(&s, &sum);
 	hrr_collect_close(s.collect);
 	hrr_archive_close(s.archive);
-	return tool_finish(rc < 0 ? OWN_FAILURE : 0);
+	return tool_finish(rc < 0 || untidy ? OWN_FAILURE : 0);
 }
 
 /* At the end; everything stays when that is not one for all. */
@@ -71,7 +79,8 @@ static int record(void)
 	hrr_collect_summary(s.collect, &sum);
 	s.reader_gone |= sum.reader_gone;
 	hrr_collect_close(s.collect);
-	bool left = rmdir(s.scratch) != 0 && errno != ENOENT;
+	/* Who comes as we go may be in it: then it is as if it had been there before. */
+	bool untidy = sum.left == 0 && !tidy(s.scratch), left = sum.left != 0 || untidy;
 	if (err != 0)
 		tool_say(capture.argv[0], 0, "cannot be run: %s", strerror(err));
 	bool nothing = sum.processes == 0 && rc >= 0;
@@ -99,7 +108,8 @@ static int record(void)
 		capture_behind(s.scratch);
 	if (rc < 0 && !s.reader_gone)
 		code = OWN_FAILURE;
-	if (capture.strict && (sum.lost != 0 || sum.lost_bytes != 0 || sum.unrecorded != 0))
+	if (capture.strict &&
+	    (untidy || sum.lost != 0 || sum.lost_bytes != 0 || sum.unrecorded != 0))
 		code = OWN_FAILURE;
 	return tool_finish(code);
 }

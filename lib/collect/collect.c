@@ -268,6 +268,7 @@ int hrr_collect_finish(struct hrr_collect *c, struct hrr_diag *diag)
 		if (!p->dead)
 			p->dead = process_is_dead(p);
 		all &= p->dead;
+		c->left += !p->dead;
 		process_end(p, !p->dead);
 	}
 	/* A process that could not even open the hub says so by a folder: that takes neither memory
@@ -296,6 +297,7 @@ void hrr_collect_summary(const struct hrr_collect *c, struct hrr_collect_summary
 	*ret = (struct hrr_collect_summary){.bytes = c->bytes,
 					    .limit = c->limit,
 					    .unrecorded = c->unrecorded,
+					    .left = c->left,
 					    .reader_gone = c->reader_gone};
 	for (uint32_t i = 0; i < c->n_p; i++) {
 		const struct process *p = c->p[i];

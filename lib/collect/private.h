@@ -133,6 +133,7 @@ struct hrr_collect {
 	const char *limit;
 	uint64_t checked_free;
 	uint32_t unrecorded;
+	uint32_t left;	 /* processes that ran on when recording ended */
 	uint64_t newest; /* CLOCK_MONOTONIC: the last return of a call */
 	struct compact *compact;
 	struct hrr_id *seen; /* ids stored lately, by hash */
