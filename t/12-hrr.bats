@@ -128,6 +128,16 @@ body() {
 	[ ! -e own ]
 }
 
+@test "hrr-cat: views of an archive that has no command line name its process" {
+	run_sep hrr-cat --info "$DATA/saxpy"
+	out_has '
+  command   not recorded
+'
+	pid=$(hrr-cat "$DATA/saxpy" | jq 'select(.hrr) | .pid')
+	hrr-cat --timeline "$DATA/saxpy" | jq -c '.traceEvents[] | select(.name == "process_name") | .args.name' >got
+	printf '"process %s"\n"process %s streams"\n' "$pid" "$pid" | cmp - got
+}
+
 @test "hrr-cat --format hrr8 writes what it read" {
 	for a in saxpy pinned pids regions; do
 		run_sep hrr-cat -o "$a" --format hrr8 "$DATA/$a"

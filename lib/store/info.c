@@ -231,16 +231,19 @@ static int put_process(struct hrr_info *x, const struct process *p, size_t i, st
 	if (p->header.len > 0) {
 		if (parse_again(x, &p->header) < 0)
 			return -ENOMEM;
-		int command = hrr_json_get(j, 0, "command");
+		int command = hrr_json_get(j, 0, "command"),
+		    first = command >= 0 && j->nodes[command].type == HRR_JSON_ARRAY
+				? hrr_json_first(j, command)
+				: -1;
 		bad |= hrr_buf_adds(b, "  pid       ");
 		bad |= put_node(b, j, hrr_json_get(j, 0, "pid"));
 		bad |= hrr_buf_adds(b, "\n  command  ");
-		if (command >= 0 && j->nodes[command].type == HRR_JSON_ARRAY)
-			for (int a = hrr_json_first(j, command); a >= 0;
-			     a = hrr_json_next(j, command, a)) {
-				bad |= hrr_buf_addc(b, ' ');
-				bad |= put_node(b, j, a);
-			}
+		if (first < 0)
+			bad |= hrr_buf_adds(b, " not recorded");
+		for (int a = first; a >= 0; a = hrr_json_next(j, command, a)) {
+			bad |= hrr_buf_addc(b, ' ');
+			bad |= put_node(b, j, a);
+		}
 		bad |= hrr_buf_addc(b, '\n');
 		bad |= put_when(b, j);
 	} else {

@@ -92,6 +92,8 @@ static int header(struct hrr_view *v, const struct hrr_record *rec, struct hrr_b
 	if (command >= 0 && j->nodes[command].type == HRR_JSON_ARRAY &&
 	    hrr_json_first(j, command) >= 0)
 		(void)hrr_json_str(j, hrr_json_first(j, command), &name);
+	if (name.len == 0) /* upstream's archives have none */
+		bad |= hrr_buf_addf(&name, "process %llu", (unsigned long long)pid);
 	if (name.failed)
 		bad = -ENOMEM;
 	bad |= meta(v, b, "process_name", pid, 0, name.data != NULL ? name.data : "", name.len);
