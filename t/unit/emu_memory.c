@@ -138,6 +138,10 @@ static void host_memory(void)
 	is(HIP(hipDeviceReset), hipSuccess, "reset");
 
 	char *pinned = NULL;
+	pinned = p;
+	is(HIP(hipHostMalloc, (void **)&pinned, 100, 0x40000000 | 0x80000000), hipErrorInvalidValue,
+	   "both coherent and not");
+	ok(pinned == NULL, "and the pointer says that there is none");
 	is(HIP(hipHostMalloc, (void **)&pinned, 100, 0), hipSuccess, "hipHostMalloc");
 	pinned[99] = 1;
 	is(HIP(hipHostRegister, pinned, 100, 0), hipErrorInvalidValue, "is not registered again");

@@ -322,6 +322,8 @@ static hipError_t malloc_host(void **ptr, size_t size, unsigned flags, const cha
 hipError_t emu_hipHostMalloc(void **ptr, size_t size, unsigned int flags)
 {
 	EMU_ENTER(EMU_UNSAFE);
+	if (ptr != NULL)
+		*ptr = NULL; /* also where it fails */
 	if ((flags & ~HOST_FLAGS) != 0 ||
 	    (flags & (HOST_COHERENT | HOST_NONCOHERENT)) == (HOST_COHERENT | HOST_NONCOHERENT))
 		return emu_ret(hipErrorInvalidValue);
