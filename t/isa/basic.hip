@@ -231,3 +231,28 @@ extern "C" __global__ void grid_rounds(int *cell, int *out, int rounds)
 		out[BID_X] = sum;
 #endif
 }
+/* A private word that nothing wrote, as a program reads it and as a compiler that spills does. */
+extern "C" __global__ void spilled(int *out, int whole)
+{
+#if defined(__gfx942__)
+#define SPILL(on, off) on "scratch_load_dword %0, off, off offset:64\n" off
+#define ALL_ON "s_or_saveexec_b64 s[20:21], -1\n"
+#define AS_BEFORE "s_mov_b64 exec, s[20:21]\n"
+#elif defined(__gfx1100__) || defined(__gfx1201__)
+#define SPILL(on, off) on "scratch_load_b32 %0, off, off offset:64\n" off
+#define ALL_ON "s_or_saveexec_b64 s[20:21], -1\n"
+#define AS_BEFORE "s_mov_b64 exec, s[20:21]\n"
+#endif
+#ifdef SPILL
+	volatile int room[64];
+	int v;
+
+	room[out[0]] = 1;
+	if (whole)
+		asm volatile(SPILL(ALL_ON, AS_BEFORE) : "=v"(v) : : "s20", "s21");
+	else
+		asm volatile(SPILL("s_nop 0\n", "") : "=v"(v));
+	asm volatile("" : : "v"(v));
+	out[1] = room[out[0]];
+#endif
+}

@@ -416,6 +416,29 @@ static void test_bad(struct fx *f)
 	f->n_spans = keep;
 }
 
+static void test_spilled(struct fx *f, const char *arch)
+{
+	static int out[2];
+	struct {
+		uint64_t out;
+		int whole;
+	} a;
+	const unsigned keep = f->n_spans;
+
+	if (strcmp(arch, "gfx942") && strcmp(arch, "gfx1100") && strcmp(arch, "gfx1201"))
+		return;
+	a.out = fx_map(f, out, sizeof(out));
+	f->watch_own = true;
+	for (a.whole = 0; a.whole < 2; a.whole++) {
+		isa_ran(f, "spilled",
+			fx_run(f, "spilled", DIM(64, 1, 1), DIM(64, 1, 1), 0, &a, sizeof(a)));
+		is(f->report.n_faults, !a.whole, "what nothing wrote is told, %s",
+		   a.whole ? "but not of a register spilled whole" : "read by the program");
+	}
+	f->watch_own = false;
+	f->n_spans = keep;
+}
+
 static void test_arch(const char *arch, const char *clang, const char *flags)
 {
 	struct fx f;
@@ -433,6 +456,7 @@ static void test_arch(const char *arch, const char *clang, const char *flags)
 	test_halves(&f);
 	test_ids(&f);
 	test_bad(&f);
+	test_spilled(&f, arch);
 	fx_close(&f);
 }
 

@@ -30,7 +30,7 @@ struct fx {
 	unsigned n_spans;
 	unsigned threads;
 	uint64_t budget, room;
-	bool cooperative, go_on;
+	bool cooperative, go_on, watch_own;
 	unsigned char poison;
 	void (*hostcall)(void *self, uint32_t message);
 	void *hostcall_self;
@@ -237,6 +237,7 @@ static inline bool fx_run(struct fx *f, const char *kernel, const uint32_t *grid
 	l.room = f->room;
 	l.threads = f->threads;
 	l.cooperative = f->cooperative;
+	l.watch_own = f->watch_own;
 	l.go_on = f->go_on;
 	l.poison_lds = f->poison;
 	l.mem = (struct isa_mem){f, fx_find};

@@ -36,6 +36,27 @@ void isa_watch_lds(struct isa_wave *w, const struct isa_inst *in, const struct i
 }
 
 /*
+ * Whether the instruction before turned every lane on, s_or_saveexec -1: compilers keep scalar
+ * registers in lanes of a vector register and spill that whole. Without optimisation they load it
+ * before they ever stored it, and write the lanes they use.
+ */
+static bool is_whole_spill(const struct isa_wave *w, const struct isa_inst *in)
+{
+	const void *const before = isa_program_bytes(w->t->launch->prog, in->pc - 4, 4);
+	u32 raw, op;
+
+	if (!before)
+		return false;
+	memcpy(&raw, before, 4);
+	op = raw >> 8 & 0xff;
+	if (raw >> 23 != 0x17d || (raw & 0xff) != 0xc1)
+		return false;
+	return w->gen == 9    ? op == 0x21
+	       : w->gen == 10 ? op == 0x25 || op == 0x3d
+			      : op == 0x22 || op == 0x23;
+}
+
+/*
  * Compilers copy structures with what lies between their members: only an access
  * none of whose bytes was written is told.
  */
@@ -65,5 +86,6 @@ void isa_watch_scratch(struct isa_wave *w, const struct isa_inst *in,
 			f.address = wave_offset / w->lanes + a->off[i];
 		fresh |= (u64)1 << i;
 	}
-	tell(w, in, &f, fresh);
+	if (fresh && !is_whole_spill(w, in))
+		tell(w, in, &f, fresh);
 }
