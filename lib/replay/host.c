@@ -170,33 +170,38 @@ static int landings_near(struct hrr_replay *r, struct hrr_ranges *in, uint64_t *
 			 uint64_t *end)
 {
 	const struct hrr_range *x;
-	int rc = 0;
 
 	while ((x = hrr_ranges_overlap(in, *first, HRR_PAGE)) != NULL && x->base < *first)
 		*first = x->base & ~(HRR_PAGE - 1);
-	for (uint64_t at = *first; rc == 0 && at < *end; at = x->base + x->size) {
+	for (uint64_t at = *first; at < *end; at = x->base + x->size) {
 		x = hrr_ranges_overlap(in, at, *end - at);
 		if (x == NULL)
 			break;
+		if (x->base + x->size > UINT64_MAX - HRR_PAGE)
+			return hrr_fail(r, "0x%llx + %llu is no range of addresses", LLU(x->base),
+					LLU(x->size));
 		uint64_t lo = x->base & ~(HRR_PAGE - 1);
 		uint64_t hi = (x->base + x->size + HRR_PAGE - 1) & ~(HRR_PAGE - 1);
 		*first = lo < *first ? lo : *first;
 		*end = hi > *end ? hi : *end;
-		rc = hrr_landing_arrived(r, x->value);
 	}
-	return rc;
+	return 0;
 }
 
-static void landing_move(struct hrr_replay *r, struct hrr_landing *l, struct hrr_block *b)
+static int landing_move(struct hrr_replay *r, struct hrr_landing *l, struct hrr_block *b)
 {
 	const struct hrr_rows *w = &l->rows;
+	int rc = hrr_landing_arrived(r, l);
 
+	if (rc < 0)
+		return rc;
 	if (w->height == 0)
 		memcpy(hrr_block_at(b, l->addr), l->data, l->size);
 	else
 		hrr_copy_rows(hrr_block_at(b, l->addr), w->pitch, w->slice, l->data, w->width,
 			      w->width * w->height, w->width, w->height, w->depth);
 	hrr_landing_retire(r, l);
+	return 0;
 }
 
 /* What landed in the pages of [addr, addr + size) becomes part of the pages. */
@@ -204,6 +209,7 @@ static int absorb_landings(struct hrr_replay *r, uint64_t addr, uint64_t size)
 {
 	uint64_t first = addr & ~(HRR_PAGE - 1), was;
 	uint64_t end = (addr + size + HRR_PAGE - 1) & ~(HRR_PAGE - 1);
+	struct hrr_ranges *const in[] = {r->landings, r->rects};
 	const struct hrr_range *x;
 	struct hrr_block *block;
 	int rc;
@@ -218,13 +224,10 @@ static int absorb_landings(struct hrr_replay *r, uint64_t addr, uint64_t size)
 		       hrr_ranges_overlap(r->rects, first, end - first) == NULL))
 		return rc;
 	rc = hrr_blocks_get(r->blocks, first, end - first, false, &block, &r->diag);
-	if (rc < 0)
-		return rc;
-	while ((x = hrr_ranges_overlap(r->landings, first, end - first)) != NULL)
-		landing_move(r, x->value, block);
-	while ((x = hrr_ranges_overlap(r->rects, first, end - first)) != NULL)
-		landing_move(r, x->value, block);
-	return 0;
+	for (int i = 0; i < 2; i++)
+		while (rc == 0 && (x = hrr_ranges_overlap(in[i], first, end - first)) != NULL)
+			rc = landing_move(r, x->value, block);
+	return rc;
 }
 
 int hrr_block_for(struct hrr_replay *r, uint64_t addr, uint64_t size, bool fresh,

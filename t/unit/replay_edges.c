@@ -468,8 +468,41 @@ static void landing_chain(void)
 	is(g.v.outcome[HRR_EXACT], 1, "  and their bytes");
 }
 
+/* A small rectangle whose place lies in a large one's, both under way; and the end of all
+ * addresses. */
+static void rectangle_in_rectangle(void)
+{
+	struct rig g = {.opt.keep_going = true};
+	const uint64_t last = 0xffffffffffffe800u;
+
+	begin(&g);
+	fake.late = true;
+	set(&g, D, 5, 128);
+	fetch_rows(&g, A, D);
+	rig_call(&g, "hipMemcpy2DAsync",
+		 "\"dst\":\"0x%llx\",\"dpitch\":64,\"src\":\"0x%llx\",\"spitch\":16,\"width\":16,"
+		 "\"height\":2,\"kind\":\"hipMemcpyDeviceToHost\",\"stream\":\"0x51\"},"
+		 "\"dir\":\"d2h\"}",
+		 LLU(A + 16), LLU(D));
+	reg(&g, A, 4096);
+	sync_all(&g);
+	rig_output(&g, A + 16, 5, 16, 0);
+	rig_output(&g, A + 80, 5, 16, 0);
+	rows_output(&g, A, 5);
+	is(hrr_replay_verdict(g.r)->outcome[HRR_EXACT], 3, "a rectangle within another: %s",
+	   g.text);
+	fetch(&g, last, D, 0x17f0);
+	reg(&g, last - 0x800, 64);
+	ok(strstr(g.text, "no range of addresses") != NULL,
+	   "a copy to the last page there is, and a registration before it: %s", g.text);
+	rig_end(&g);
+	is(g.v.outcome[HRR_FAILED], 1, "  which fails");
+	is(fake.errors, 0, "  nothing went astray");
+}
+
 int main(void)
 {
+	rectangle_in_rectangle();
 	landing_chain();
 	rectangles();
 	rectangle_then_registration();
