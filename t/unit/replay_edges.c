@@ -255,8 +255,8 @@ static void put8(char *to, uint64_t v)
 static void end_before_begin(void)
 {
 	struct rig g = {.opt.keep_going = true};
-	static const uint32_t sizes[] = {8, 8};
-	struct bytes o = kernel_object("fill", sizes, 2);
+	static const uint32_t sizes[] = {8, 8, 8};
+	struct bytes o = kernel_object("fill", sizes, 3);
 	char end[17], first[17];
 
 	begin(&g);
@@ -269,8 +269,9 @@ static void end_before_begin(void)
 		    "\"function_address\":\"0x1\",\"numBlocks\":[1,1,1],\"dimBlocks\":[64,1,1],"
 		    "\"sharedMemBytes\":0,\"stream\":\"0x0\"},\"kernel\":{\"name\":\"fill\","
 		    "\"object\":\"%s\",\"grid\":[1,1,1],\"block\":[64,1,1],\"lds\":0,\"args\":["
-		    "{\"offset\":0,\"size\":8,\"hex\":\"%s\",\"ptr\":[0]},"
-		    "{\"offset\":8,\"size\":8,\"hex\":\"%s\",\"ptr\":[0]}]}}",
+		    "{\"offset\":0,\"size\":8,\"hex\":\"0000000000000000\"},"
+		    "{\"offset\":8,\"size\":8,\"hex\":\"%s\",\"ptr\":[0]},"
+		    "{\"offset\":16,\"size\":8,\"hex\":\"%s\",\"ptr\":[0]}]}}",
 		    rig_blob(&g, o.p, o.n), end, i == 0 ? end : first);
 		is(g.rc, 0, "a kernel gets a segment's end%s: %s", i == 0 ? " alone" : " and it",
 		   g.text);
@@ -280,6 +281,7 @@ static void end_before_begin(void)
 	free(o.p);
 	rig_end(&g);
 	is(g.v.outcome[HRR_FAILED], 0, "  nothing failed");
+	is(fake.errors, 0, "  nothing went astray");
 }
 
 #define MANY 100
