@@ -159,6 +159,38 @@ blob xxh128:$id is orphaned: nothing names it
 	done
 }
 
+@test "cat: a file of another format is told by what it is, in one message" {
+	hrr-cat -q -o up --format hrr8 small 2>/dev/null
+	cp up/pid-4242/events.bin copy.dat
+	printf 'HRRR\001\000\000\000' >x.hrrr
+	printf 'HRRR\001\000\000\000\n{' >line.hrrr
+	printf '\200\004}.' >s.pickle
+	while read -r file text; do
+		for program in hrr-cat 'hrr-regions ls'; do
+			run_sep $program $file
+			status_is 2
+			no_out
+			err_is "${program%% *}: $file: $text"
+		done
+		run_sep hrr-cat - <$file
+		status_is 2
+		err_is "hrr-cat: -: $text"
+	done <<-'EOF'
+		copy.dat an events.bin of upstream HRR: name its archive's folder
+		x.hrrr a sidecar of upstream HRR: hrr-regions import --hrrr reads it
+		line.hrrr a sidecar of upstream HRR: hrr-regions import --hrrr reads it
+		s.pickle a pickle: hrr-regions import --torch reads PyTorch's memory snapshots
+	EOF
+	# Compressed, too; and a sidecar that is named.
+	zstd -q x.hrrr -o x.zst
+	run_sep hrr-cat x.zst
+	status_is 2
+	err_has 'x.zst: a sidecar of upstream HRR'
+	run_sep hrr-cat --regions x.hrrr small
+	status_is 2
+	err_has 'x.hrrr: a sidecar of upstream HRR'
+}
+
 @test "cat: a packed archive is no stream, and what to do is said" {
 	hrr-cat --pack small >small.pack
 	run_sep hrr-cat small.pack

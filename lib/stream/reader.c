@@ -151,11 +151,27 @@ static int fill(struct hrr_reader *r, struct hrr_diag *diag)
 	return rc < 0 ? rc : 0;
 }
 
-/* What hrr-cat --pack writes, given where a stream is wanted. */
-static bool is_packed(const struct hrr_reader *r)
+/* What is no stream, by how it begins: what it is and who reads it; NULL: it may be one. */
+static const char *other_format(const struct hrr_reader *r)
 {
-	return r->lineno == 0 && r->from == 0 && r->buf.len >= 512 && r->buf.data[0] != '{' &&
-	       memcmp(r->buf.data + 257, "ustar", 5) == 0;
+	static const struct {
+		const char *magic, *what;
+		size_t at, from; /* from: bytes that must be there */
+	} others[] = {
+	    {"ustar", "a packed archive: unpack it first (hrr-cat --unpack)", 257, 512},
+	    {"EHRR", "an events.bin of upstream HRR: name its archive's folder", 0, 4},
+	    {"HRRR", "a sidecar of upstream HRR: hrr-regions import --hrrr reads it", 0, 4},
+	    {"\x80", "a pickle: hrr-regions import --torch reads PyTorch's memory snapshots", 0, 1},
+	};
+
+	if (r->lineno > 0 || r->from > 0 || r->buf.len == 0 || r->buf.data[0] == '{')
+		return NULL;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (r->buf.len >= others[i].from &&
+		    memcmp(r->buf.data + others[i].at, others[i].magic, strlen(others[i].magic)) ==
+			0)
+			return others[i].what;
+	return NULL;
 }
 
 int hrr_reader_line(struct hrr_reader *r, const char **ret_line, size_t *ret_len,
@@ -170,10 +186,10 @@ int hrr_reader_line(struct hrr_reader *r, const char **ret_line, size_t *ret_len
 		if (r->scanned < r->buf.len)
 			nl = memchr(r->buf.data + r->scanned, '\n', r->buf.len - r->scanned);
 		size_t end = nl != NULL ? (size_t)(nl - r->buf.data) : r->buf.len;
-		if (is_packed(r)) {
+		const char *other = other_format(r);
+		if (other != NULL) {
 			hrr_diag_at(diag, r->name, 0);
-			return hrr_diag_set(diag, -EINVAL,
-					    "a packed archive: unpack it first (hrr-cat --unpack)");
+			return hrr_diag_set(diag, -EINVAL, "%s", other);
 		}
 		if (end - r->from > HRR_JSON_MAX_LINE) {
 			hrr_diag_at(diag, r->name, r->lineno + 1);
