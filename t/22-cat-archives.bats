@@ -51,6 +51,17 @@ blob xxh128:$id is orphaned: nothing names it
 	out_has "blob blobs/01/$h.blob is orphaned: nothing names it"
 	out_has "blob code_objects/${h/0/f}.hsaco is orphaned: nothing names it"
 	out_has ' 2 orphaned'
+	# A name that is no hash is named by nothing; what is no blob by its ending is nobody's.
+	touch "up/pid-4242/blobs/01/odd name.blob" up/pid-4242/code_objects/saxpy.hsaco
+	touch up/pid-4242/blobs/01/${h^^}.blob up/pid-4242/blobs/01/${h}0.blob
+	touch up/pid-4242/blobs/readme up/pid-4242/blobs/01/.tmp-1.blob
+	run_sep hrr-cat --verify up
+	status_is 1
+	out_has "blob blobs/01/odd name.blob is orphaned: nothing names it"
+	out_has "blob blobs/01/${h^^}.blob is orphaned: nothing names it"
+	out_has "blob blobs/01/${h}0.blob is orphaned: nothing names it"
+	out_has "blob code_objects/saxpy.hsaco is orphaned: nothing names it"
+	out_has ' 6 orphaned'
 	# Of a part of the stream it cannot be known what nothing names.
 	run_sep hrr-cat --verify -e @copy up
 	out_lacks orphaned:

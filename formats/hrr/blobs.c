@@ -40,6 +40,7 @@ void hrr_up_blobs_close(struct hrr_up_blobs *s)
 	for (size_t i = 0; i < s->n_odd; i++)
 		free(s->odd[i].path);
 	free(s->odd);
+	hrr_buf_release(&s->stray);
 	free(s->b);
 	free(s->by_name);
 	free(s->by_id);
@@ -154,8 +155,11 @@ static int read_file(struct hrr_up_blobs *s, const char *path, const char *base,
 	static const struct hrr_up_rect none;
 	struct hrr_up_blob x = {.code = code};
 
-	(void)path;
-	if (!hrr_fnv_parse(base, HRR_FNV_HEX, &x.name) || find_name(s, x.name, &none) != NULL)
+	if (!hrr_up_file_name(base, &x.name)) {
+		path += strlen(s->dir) + 1;
+		return hrr_buf_add(&s->stray, path, strlen(path) + 1);
+	}
+	if (find_name(s, x.name, &none) != NULL)
 		return 0;
 	int rc = hrr_up_load(s, &x);
 	if (rc == 0)
@@ -305,6 +309,8 @@ int hrr_up_blobs_orphans(void *self, int (*found)(void *to, const char *name), v
 		if (rc < 0)
 			return rc;
 	}
+	for (size_t at = 0; rc == 0 && at < s->stray.len; at += strlen(s->stray.data + at) + 1)
+		rc = found(to, s->stray.data + at);
 	return rc;
 }
 

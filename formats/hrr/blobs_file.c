@@ -149,6 +149,11 @@ static void row_copy(void *self, const void *data, size_t n)
 	*at += n;
 }
 
+bool hrr_up_file_name(const char *base, struct hrr_fnv *ret)
+{
+	return hrr_fnv_parse(base, (size_t)(strrchr(base, '.') - base), ret);
+}
+
 /* Every .blob and .hsaco below dir. */
 static int scan_dir(struct hrr_up_blobs *s, const char *dir, int depth, hrr_up_file_fn *file)
 {
@@ -171,9 +176,9 @@ static int scan_dir(struct hrr_up_blobs *s, const char *dir, int depth, hrr_up_f
 		}
 		if (S_ISDIR(st.st_mode) && depth > 0)
 			rc = scan_dir(s, path, depth - 1, file);
-		else if (len == HRR_FNV_HEX + 5 && strcmp(e->d_name + HRR_FNV_HEX, ".blob") == 0)
+		else if (len > 5 && strcmp(e->d_name + len - 5, ".blob") == 0)
 			rc = file(s, path, e->d_name, false);
-		else if (len == HRR_FNV_HEX + 6 && strcmp(e->d_name + HRR_FNV_HEX, ".hsaco") == 0)
+		else if (len > 6 && strcmp(e->d_name + len - 6, ".hsaco") == 0)
 			rc = file(s, path, e->d_name, true);
 	}
 	closedir(d);
@@ -200,7 +205,7 @@ static int list_file(struct hrr_up_blobs *s, const char *path, const char *base,
 	struct hrr_up_blob x = {.code = code};
 	char usual[PATH_MAX + 64];
 
-	if (!hrr_fnv_parse(base, HRR_FNV_HEX, &x.name))
+	if (!hrr_up_file_name(base, &x.name))
 		return 0;
 	hrr_up_usual_path(s, &x, usual, sizeof usual);
 	if (strcmp(usual, path) == 0)

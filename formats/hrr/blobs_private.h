@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "formats/hrr/blobs.h"
+#include "lib/base/buf.h"
 
 struct hrr_up_blobs {
 	char dir[PATH_MAX];
@@ -19,6 +20,8 @@ struct hrr_up_blobs {
 		bool code;
 	} * odd;
 	size_t n_odd;
+	struct hrr_buf
+	    stray; /* once scanned: paths below dir whose names are no hash, each with NUL */
 	unsigned char *piece;
 };
 
@@ -31,6 +34,8 @@ void hrr_up_usual_path(const struct hrr_up_blobs *s, const struct hrr_up_blob *x
 int hrr_up_open_file(const char *path, uint64_t *ret_size);
 /* x->name is set: finds and reads the file. */
 int hrr_up_load(struct hrr_up_blobs *s, struct hrr_up_blob *x);
+/* The hash before the ending of a file's name. */
+bool hrr_up_file_name(const char *base, struct hrr_fnv *ret);
 /* Tells file every .blob and .hsaco below the process's folder, until it is not 0. */
 typedef int hrr_up_file_fn(struct hrr_up_blobs *s, const char *path, const char *base, bool code);
 int hrr_up_scan_both(struct hrr_up_blobs *s, hrr_up_file_fn *file);
