@@ -119,6 +119,56 @@ slice_is() { # EXPR SEQS
 	slice_is seq=9 '1 2 3 4 5 6 7 8 9 '
 }
 
+@test "slice: a graph of many nodes takes memory and time by their number" {
+	awk -v n=3000 'function call(api, args) {
+			seq++
+			printf "{\"seq\":%d,\"t\":%d,\"dur\":1,\"tid\":1,\"api\":\"%s\",\"args\":{%s}}\n", seq, seq, api, args
+		}
+		BEGIN {
+			print "{\"hrr\":1,\"pid\":1,\"t0\":\"1\",\"blobs\":\"/none\"}"
+			for (i = 0; i < n; i++)
+				call("hipMalloc", sprintf("\"ptr\":\"0x7f%06x00\",\"size\":256", i))
+			call("hipGraphCreate", "\"pGraph\":\"0x61\",\"flags\":0")
+			for (i = 0; i < n; i++) {
+				from = i > 0 ? sprintf("[\"0x%x\"]", 1048576 + i - 1) : "null"
+				call("hipGraphAddMemsetNode", sprintf("\"pGraphNode\":\"0x%x\",\"graph\":\"0x61\",\"pDependencies\":%s,\"numDependencies\":%d,\"pMemsetParams\":{\"dst\":\"0x7f%06x00\"}", 1048576 + i, from, i > 0, i))
+				if (i > 1)
+					call("hipGraphAddDependencies", sprintf("\"graph\":\"0x61\",\"from\":[\"0x%x\"],\"to\":[\"0x%x\"],\"numDependencies\":1", 1048576 + i - 2, 1048576 + i))
+			}
+			call("hipGraphInstantiate", "\"pGraphExec\":\"0x71\",\"graph\":\"0x61\",\"flags\":0")
+			call("hipGraphLaunch", "\"graphExec\":\"0x71\",\"stream\":\"0x0\"")
+			call("hipMalloc", "\"ptr\":\"0x7e0000\",\"size\":256")
+		}' >s
+	# 90 MiB of touches where each node had its graph's; with dependencies it took gigabytes.
+	run_sep limit_to_64_mib hrr-cat -c --slice @launch s
+	status_is 0
+	out_is 9001
+}
+
+limit_to_64_mib() { (ulimit -v 65536 && exec "$@"); }
+
+@test "slice: the node of a child, and one found from another, are of the graph they are in" {
+	{
+		header
+		line hipMalloc '"ptr":"0x7f0100","size":16'                                     # 1
+		line hipMalloc '"ptr":"0x7f0200","size":16'                                     # 2
+		line hipGraphCreate '"pGraph":"0x61","flags":0'                                 # 3
+		line hipGraphCreate '"pGraph":"0x62","flags":0'                                 # 4
+		line hipGraphAddMemsetNode '"pGraphNode":"0x91","graph":"0x62","pDependencies":null,"numDependencies":0,"pMemsetParams":{"dst":"0x7f0100"}' # 5
+		line hipGraphAddChildGraphNode '"pGraphNode":"0x92","graph":"0x61","pDependencies":null,"numDependencies":0,"childGraph":"0x62"' # 6
+		line hipGraphNodeSetParams '"node":"0x92","nodeParams":{"type":"hipGraphNodeTypeGraph"}' # 7
+		line hipGraphNodeGetDependentNodes '"node":"0x92","pDependentNodes":["0x94"],"pNumDependentNodes":1' # 8
+		line hipGraphMemsetNodeSetParams '"node":"0x94","pNodeParams":{"dst":"0x7f0200"}' # 9
+		line hipGraphChildGraphNodeGetGraph '"node":"0x92","pGraph":"0x63"'             # 10
+		line hipGraphInstantiate '"pGraphExec":"0x71","graph":"0x61","flags":0'         # 11
+		line hipGraphLaunch '"graphExec":"0x71","stream":"0x0"'                         # 12
+		line hipGraphInstantiate '"pGraphExec":"0x72","graph":"0x63","flags":0'         # 13
+		line hipGraphLaunch '"graphExec":"0x72","stream":"0x0"'                         # 14
+	} >s
+	slice_is seq=12 '1 2 3 4 5 6 7 8 9 11 12 '
+	slice_is seq=14 '1 2 3 4 5 6 7 8 9 10 11 12 13 14 '
+}
+
 @test "slice: a node whose event is another one changes its graph, without any memory" {
 	{
 		header

@@ -152,6 +152,22 @@ static void captured(struct slice_gather *g, uint32_t graph)
 	g->w->capture_from = g->call;
 }
 
+/* The graph that a node is in which this call makes or gives: its own, or that of another node. */
+static uint32_t graph_of_node(const struct slice_gather *g)
+{
+	uint32_t graph = NOBODY;
+
+	for (uint32_t i = slice_calls(g->s)[g->call].uses; i < g->s->n_uses; i++) {
+		uint32_t object = slice_uses(g->s)[i].object;
+		const struct slice_object *o = &slice_objects(g->s)[object];
+		if (o->handle == HRR_H_GRAPH)
+			return object; /* the first: a child comes behind */
+		if (o->handle == HRR_H_NODE && graph == NOBODY)
+			graph = o->owner;
+	}
+	return graph;
+}
+
 static void create(struct slice_gather *g, const struct hrr_param *p, int node)
 {
 	const struct hrr_json *j = &g->rec->json;
@@ -216,14 +232,18 @@ static void create(struct slice_gather *g, const struct hrr_param *p, int node)
 		slice_touch(g, fresh, slice_variables(g, hrr_json_get(j, g->rec->blobs, "image")));
 	if (fresh == NOBODY || !is_graph_thing(p->handle))
 		return;
-	/* What a graph's launch will touch: all that this call, or what it was given, touches. */
+	/* What a graph's launch will touch: all that this call, or what it was given, touches. Of a
+	 * node that is what it was given itself: the rest is its graph's. */
+	uint32_t owner = p->handle == HRR_H_NODE ? graph_of_node(g) : NOBODY;
+	slice_objects(s)[fresh].owner = owner;
 	for (uint32_t i = c->uses; i < s->n_uses; i++) {
 		uint32_t object = slice_uses(s)[i].object;
-		if (p->handle == HRR_H_NODE && slice_objects(s)[object].handle == HRR_H_GRAPH)
-			slice_objects(s)[fresh].owner = object;
-		slice_touch_all(g, fresh, object);
-		if (slice_objects(s)[object].memory || slice_objects(s)[object].variables)
+		const struct slice_object *o = &slice_objects(s)[object];
+		bool other = owner == NOBODY || (object != owner && o->handle != HRR_H_NODE);
+		if (o->memory || o->variables)
 			slice_touch(g, fresh, object);
+		if (other)
+			slice_touch_all(g, fresh, object);
 	}
 	if (p->handle == HRR_H_GRAPH && g->w->captures > 0)
 		captured(g, fresh);
@@ -250,17 +270,16 @@ static void pass_on_touches(struct slice_gather *g)
 
 	for (uint32_t i = c->uses; i < n; i++) {
 		const struct slice_use u = slice_uses(g->s)[i];
-		if (!u.writes || slice_objects(g->s)[u.object].memory ||
-		    slice_objects(g->s)[u.object].variables)
+		const struct slice_object *to = &slice_objects(g->s)[u.object];
+		if (!u.writes || to->memory || to->variables)
 			continue;
 		for (uint32_t k = c->uses; k < n; k++) {
 			uint32_t other = slice_uses(g->s)[k].object;
-			if (slice_objects(g->s)[other].memory ||
-			    slice_objects(g->s)[other].variables) {
+			const struct slice_object *o = &slice_objects(g->s)[other];
+			if (o->memory || o->variables) {
 				slice_touch(g, u.object, other);
-				slice_touch(g, slice_objects(g->s)[u.object].owner, other);
-			} else if (slice_objects(g->s)[other].handle == HRR_H_GRAPH &&
-				   other != u.object) {
+				slice_touch(g, to->owner, other);
+			} else if (o->handle == HRR_H_GRAPH && other != to->owner) {
 				/* A child, or what an executable graph is now like. */
 				slice_touch_all(g, u.object, other);
 			}

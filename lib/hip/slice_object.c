@@ -146,19 +146,27 @@ void slice_use_touched(struct slice_gather *g, uint32_t object)
 
 void slice_touch(struct slice_gather *g, uint32_t graph, uint32_t object)
 {
-	if (graph != NOBODY && object != NOBODY && graph != object &&
-	    hrr_buf_add(&slice_objects(g->s)[graph].touches, &object, sizeof object) < 0)
+	if (graph == NOBODY || object == NOBODY || graph == object)
+		return;
+	/* Most nodes of a graph are added one after the other: it is noted once. */
+	struct slice_object *o = &slice_objects(g->s)[object];
+	if (o->touched_by == graph + 1)
+		return;
+	o->touched_by = graph + 1;
+	if (hrr_buf_add(&slice_objects(g->s)[graph].touches, &object, sizeof object) < 0)
 		g->bad = -ENOMEM;
 }
 
 void slice_touch_all(struct slice_gather *g, uint32_t to, uint32_t from)
 {
-	if (to == NOBODY || from == NOBODY)
+	if (to == NOBODY || from == NOBODY || to == from)
 		return;
 	size_t n = slice_objects(g->s)[from].touches.len / sizeof(uint32_t);
 	for (size_t i = 0; i < n; i++)
 		slice_touch(g, to,
 			    ((const uint32_t *)(void *)slice_objects(g->s)[from].touches.data)[i]);
+	/* What a node was not given itself is its graph's; a graph has no owner. */
+	slice_touch_all(g, to, slice_objects(g->s)[from].owner);
 }
 
 bool slice_lives(const struct hrr_slice *s, uint32_t object)

@@ -42,6 +42,7 @@ struct slice_object {
 	size_t looked;
 	bool wanted, whole;
 	struct hrr_buf touches; /* graphs: uint32_t objects that its nodes use */
+	uint32_t touched_by;	/* the object whose touches it was last put into + 1; 0: none */
 };
 
 /* A region record, in order of reading: of what; NOBODY: it stays whatever is kept. */
