@@ -321,6 +321,19 @@ read_back() { # DIGITS
 	cmp one three
 }
 
+bytes_of() { find "$1" -type f -printf '%s\n' | jq -s add; }
+
+@test "slice: never larger than its source, in its format" {
+	run_sep hrr-cat -q --slice 'api=*' -o all.hrr "$SMALL"
+	status_is 0
+	[ "$(bytes_of all.hrr)" -le "$(bytes_of "$SMALL")" ]
+	for a in saxpy pinned pids regions; do
+		run_sep hrr-cat -q --slice 'api=*' --format hrr8 -o "$a" "$ROOT/t/data/hrr/$a"
+		status_is 0
+		[ "$(bytes_of "$a")" -le "$(bytes_of "$ROOT/t/data/hrr/$a")" ] || saw "$a is larger"
+	done
+}
+
 @test "slice: what it cannot do is said" {
 	run_sep bash -c "hrr-cat $SMALL | hrr-cat --slice seq=1"
 	status_is 2
