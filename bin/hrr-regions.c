@@ -4,6 +4,7 @@
 
 #include "bin/regions.h"
 #include "formats/torch/torch.h"
+#include "lib/stream/select.h"
 
 static const char usage[] =
     "usage: hrr-regions add --kind KIND --base ADDRESS --size N [--device N]\n"
@@ -33,10 +34,10 @@ static const char usage[] =
     "  -f NAME         with -a: the sidecar regions/NAME.jsonl (added)\n"
     "  --kind KIND     segment: a whole allocation; block: a part of one\n"
     "  --base ADDRESS  where it starts, like 0x7fbe01400000\n"
-    "  --size N        its bytes, 1 to 2^47\n"
+    "  --size N        its bytes, 1 to 2^47, like 4096 or 64K\n"
     "  --device N      the device it is on (0)\n"
-    "  --t TIME        when, in ns since the stream's t0; not given: since before\n"
-    "                  the stream\n"
+    "  --t TIME        when, since the stream's t0: ns, or like 5ms; not given: since\n"
+    "                  before the stream\n"
     "  --at SEQ        just before the call SEQ\n"
     "  --tag TEXT      what to call it\n"
     "  --pid PID       of this process only, where there are several\n"
@@ -274,6 +275,24 @@ static void refuse(const struct command *c, unsigned given)
 	}
 }
 
+static uint64_t time_option(const char *what, const char *text)
+{
+	uint64_t v;
+
+	if (!hrr_select_time(text, &v))
+		tool_misuse("%s: not a time like 1500 or 1.5us: %s", what, text);
+	return v;
+}
+
+static uint64_t size_option(const char *what, const char *text)
+{
+	uint64_t v;
+
+	if (!hrr_select_size(text, &v))
+		tool_misuse("%s: not a size like 4096 or 4K: %s", what, text);
+	return v;
+}
+
 /* One option. Returns its bit. */
 static unsigned option(struct regions *g, int o)
 {
@@ -299,7 +318,7 @@ static unsigned option(struct regions *g, int o)
 		g->has_base = true;
 		break;
 	case N_SIZE:
-		g->region.size = tool_number("--size", optarg);
+		g->region.size = size_option("--size", optarg);
 		g->has_size = true;
 		break;
 	case N_DEVICE:
@@ -309,7 +328,7 @@ static unsigned option(struct regions *g, int o)
 		g->region.device = (int)v;
 		break;
 	case N_T:
-		g->region.t = tool_number("--t", optarg);
+		g->region.t = time_option("--t", optarg);
 		g->has_t = true;
 		break;
 	case N_AT:
@@ -338,10 +357,10 @@ static unsigned option(struct regions *g, int o)
 			tool_misuse("--frames: above %d: %s", HRR_TORCH_MAX_FRAMES, optarg);
 		break;
 	case N_FROM:
-		g->from = tool_number("--from", optarg);
+		g->from = time_option("--from", optarg);
 		break;
 	case N_TO:
-		g->to = tool_number("--to", optarg);
+		g->to = time_option("--to", optarg);
 		break;
 	case N_CONFIDENCE:
 		g->confidence = tool_number("--confidence", optarg);

@@ -23,9 +23,12 @@ order() { jq -r '(.region // empty), (.seq // empty), (.hrr // empty | "h"), (.e
 	run_sep bash -c "grep -v '\"region\"' $S/events.jsonl | hrr-regions del --base 0x5000 --at 7"
 	[ "$(order <"$T/.out")" = 'h 1 2 3 4 5 6 del 7 8 9 e ' ]
 	out_has '{"region":"del","device":0,"base":"0x5000","t":7000}'
-	run_sep bash -c "grep -v '\"region\"' $S/events.jsonl | hrr-regions del --base 0x5000 --t 1s"
+	run_sep bash -c "grep -v '\"region\"' $S/events.jsonl | hrr-regions del --base 0x5000 --t 1d"
 	[ "$(order <"$T/.out")" = '' ]
 	status_is 2
+	err_has '--t: not a time like 1500 or 1.5us: 1d'
+	run_sep bash -c "grep -v '\"region\"' $S/events.jsonl | hrr-regions add --kind block --base 0x5000 --size 64K --t 4.5us"
+	out_has '"base":"0x5000","size":65536,"t":4500}'
 	run_sep bash -c "grep -v '\"region\"' $S/events.jsonl | hrr-regions del --base 0x5000 --t 1000000"
 	[ "$(order <"$T/.out")" = 'h 1 2 3 4 5 6 7 8 9 del e ' ]
 }
@@ -115,6 +118,8 @@ block 0 0x7f0000000000 8 5600 - first half'
 	misuse add --kind segment --base 0x1 --size 1 --device 65536
 	misuse add --kind segment --base 0x1 --size 1 --t 1 --at 1
 	misuse add --kind segment --base 0x1 --size x
+	misuse add --kind segment --base 0x1 --size 1s
+	misuse add --kind segment --base 0x1 --size 1 --t 1K
 	misuse add -f ../x -a small --kind segment --base 0x1 --size 1
 	misuse del --base 0x1
 	misuse del --t 1

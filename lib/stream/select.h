@@ -31,6 +31,10 @@ bool hrr_select_call(const struct hrr_select *s, const struct hrr_record *rec);
 /* True when only seq, t, dur, tid, p and api are asked for. */
 bool hrr_select_head_only(const struct hrr_select *s);
 
+/* A time in ns or a size in bytes as the values above are written, for options. */
+bool hrr_select_time(const char *text, uint64_t *ret);
+bool hrr_select_size(const char *text, uint64_t *ret);
+
 /* Families and the globs they stand for, for manuals: name, globs separated by blanks; NULL at the
  * end. */
 struct hrr_select_family {

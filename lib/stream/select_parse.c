@@ -140,6 +140,16 @@ static bool number(enum key key, const char *s, size_t len, uint64_t *ret)
 	return true;
 }
 
+bool hrr_select_time(const char *text, uint64_t *ret)
+{
+	return number(KEY_T, text, strlen(text), ret);
+}
+
+bool hrr_select_size(const char *text, uint64_t *ret)
+{
+	return number(KEY_SIZE, text, strlen(text), ret);
+}
+
 static const char *find_dots(const char *s, size_t len)
 {
 	for (size_t i = 0; i + 1 < len; i++)
