@@ -52,8 +52,8 @@ static bool modifier(struct isa_build *b, const char *name, const char *arg)
 		b->in->imm = n;
 		return true;
 	}
-	if (!strcmp(name, "gds"))
-		return !strncmp(b->op->name, "ds_gws_", 7);
+	if (!strcmp(name, "gds") && !strncmp(b->op->name, "ds_gws_", 7))
+		return true;
 	if (!strcmp(name, "offset0"))
 		return b->in->imm = n, true;
 	if (!strcmp(name, "offset1"))
