@@ -14,6 +14,12 @@ synopsis() {
 		awk '/^[A-Z]/ { on = /^SYNOPSIS/; next } on' | tr -s ' \n' '  ' | sed 's/^ //; s/ $//'
 }
 
+@test "tree: what patch leaves behind is not kept" {
+	run_sep find "$ROOT" -path "$ROOT/build" -prune -o -name '*.orig' -print -o -name '*.rej' -print
+	status_is 0
+	no_out
+}
+
 @test "tree: include lines point downwards only" {
 	run_sep sh "$ROOT/t/lint/layers.sh" "$ROOT"
 	no_out

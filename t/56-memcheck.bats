@@ -189,7 +189,7 @@ unasked() {
 		echo "$mode"
 		status_is 3
 		err_has "store of 4 bytes (global)"
-		err_has "source $ROOT/t/apps/bad_unregister.hip:$(here bad_unregister)"
+		err_has "source $SOURCES/t/apps/bad_unregister.hip:$(here bad_unregister)"
 		err_like "at byte 0 of freed registered host memory #1 0x[0-9a-f]+ \+4096 \(hipHostRegister\): hipHostUnregister"
 	done
 }
@@ -366,7 +366,7 @@ check() {
 	check ''
 	status_is 1
 	err_has "_Z4fillPi: store of 4 bytes (global) at 0x7d0000001000"
-	err_has "source $ROOT/t/apps/bad_afterfree.hip:$(here bad_afterfree)"
+	err_has "source $SOURCES/t/apps/bad_afterfree.hip:$(here bad_afterfree)"
 	err_has "  at byte 0 of freed recorded memory 0x7d0000001000 +256
   freed: line "
 	err_has "(hipFree)"
@@ -379,7 +379,7 @@ check() {
 	check ''
 	status_is 1
 	err_has "Verdict : memory faults"
-	err_has "source $ROOT/t/apps/bad_unregister.hip:$(here bad_unregister)"
+	err_has "source $SOURCES/t/apps/bad_unregister.hip:$(here bad_unregister)"
 	err_like "  in the recording; it was registered host memory 0x[0-9a-f]+ \+ 4096 until call [0-9]+"
 }
 
@@ -423,7 +423,7 @@ pool() {
 	err_has "Verdict : matched"
 	check =blocks
 	status_is 1
-	err_has "source $ROOT/t/apps/bad_neighbour.hip:$(here bad_neighbour)"
+	err_has "source $SOURCES/t/apps/bad_neighbour.hip:$(here bad_neighbour)"
 	err_has "workgroup (1,0,0) wave 0 lane 0 work-item (0,0,0); 2 lanes"
 	err_has "  in no live block
   an argument leads to block \"first\" 0x7d0000001400 +256"

@@ -67,7 +67,7 @@ try() {
 	(cd "$work/src" && BUILD='' $MAKE -s -j2 BUILD="$work/build" "$targets") >"$work/log" 2>&1 || return 2
 	cd "$work/src" || return 2
 	case $test in
-	*.bats) BUILD=$work/build timeout 600 bats --tap ${filter:+-f "$filter"} "$test" ;;
+	*.bats) BUILD=$work/build HRR_T_SOURCES=$root timeout 600 bats --tap ${filter:+-f "$filter"} "$test" ;;
 	*) timeout 300 "$work/build/t/unit/$test" ;;
 	esac >"$work/log" 2>&1 </dev/null
 	code=$?

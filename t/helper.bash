@@ -13,6 +13,8 @@
 # shellcheck disable=SC2034 # variables are for the tests
 
 ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+# Where the programs of t/apps were compiled: their lines of source say so.
+SOURCES=${HRR_T_SOURCES:-$ROOT}
 BUILD=${BUILD:-$ROOT/build/gcc}
 case $BUILD in
 /*) ;;

@@ -543,6 +543,5 @@ SAME(q_sext16, W((int32_t)S16(a)))
 SAME(q_pack_ll, (a & 65535) | W(b << 16))
 SAME(q_pack_lh, (a & 65535) | (b & 0xffff0000))
 SAME(q_pack_hh, (a >> 16 & 65535) | (b & 0xffff0000))
-#undef F
 
 #endif

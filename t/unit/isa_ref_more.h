@@ -429,6 +429,5 @@ F(r_class_f16, const double x = rh(a); const bool den = x != 0 && fabs(x) < 0x1p
 /* --- comparisons that always say the same --- */
 F(r_never, *carry = false; return 0;)
 F(r_always, *carry = true; return 0;)
-#undef F
 
 #endif

@@ -5,14 +5,6 @@
 
 /* Dot products, and integers that stop at the ends of their range; the same rules as isa_ref.h. */
 
-#define F(name, ...)                                                           \
-	static uint64_t name(const struct ref_in *in, bool *carry)             \
-	{                                                                      \
-		const uint64_t a = in->a, b = in->b, c = in->c, old = in->old; \
-		(void)a, (void)b, (void)c, (void)old, (void)carry;             \
-		__VA_ARGS__                                                    \
-	}
-
 static int64_t clip(int64_t v, int64_t lo, int64_t hi)
 {
 	return v < lo ? lo : v > hi ? hi : v;

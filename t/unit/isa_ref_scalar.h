@@ -7,13 +7,6 @@
  * The scalar unit: carry is SCC after, in->vcc SCC before, old the destination
  * before. An immediate comes as b, its 16 bits sign-extended.
  */
-#define F(name, ...)                                                           \
-	static uint64_t name(const struct ref_in *in, bool *carry)             \
-	{                                                                      \
-		const uint64_t a = in->a, b = in->b, c = in->c, old = in->old; \
-		(void)a, (void)b, (void)c, (void)old, (void)carry;             \
-		__VA_ARGS__                                                    \
-	}
 #undef NZ
 #undef SAME
 #define NZ(name, expr) F(name, const uint64_t r = (expr); *carry = r != 0; return r;)
@@ -175,7 +168,6 @@ SAME(q_logh, hr(log2(rh(a))))
 SAME(q_rcph, hr(1 / rh(a)))
 F(q_rsqh, *carry = in->vcc; return r_rsqh(in, &(bool){false});)
 SAME(q_sqrth, hr(sqrt(rh(a))))
-#undef F
 #undef NZ
 #undef SAME
 #undef COMPARE

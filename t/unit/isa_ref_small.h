@@ -31,13 +31,6 @@ static uint64_t to8_random(float f, uint64_t random, const char *kind)
 	return code_signed(c, best, signbit(f));
 }
 
-#define F(name, ...)                                                           \
-	static uint64_t name(const struct ref_in *in, bool *carry)             \
-	{                                                                      \
-		const uint64_t a = in->a, b = in->b, c = in->c, old = in->old; \
-		(void)a, (void)b, (void)c, (void)old, (void)carry;             \
-		__VA_ARGS__                                                    \
-	}
 F(r_cvt_f32_fp8, return fr(from8(a, "fp8"));)
 F(r_cvt_f32_bf8, return fr(from8(a, "bf8"));)
 F(r_cvt_f32_fp8_1, return fr(from8(a >> 8, "fp8"));)
@@ -67,6 +60,5 @@ F(r_prng, return W(a << 1) ^ (a >> 31 & 1 ? 0xc5 : 0);)
 F(r_dot2h, return hr((double)dot2((float)rh(a), (float)rh(b), (float)rh(HI(a)), (float)rh(HI(b)),
 				  (float)rh(c)));)
 F(r_dot2bb, return bfr(dot2(bf(a), bf(b), bf(HI(a)), bf(HI(b)), bf(c))) | (old & 0xffff0000u);)
-#undef F
 
 #endif
