@@ -149,12 +149,16 @@ setup() {
 	[ ! -e x ]
 }
 
-@test "cat --follow: waits for a running recorder and ends when it has gone" {
-	boot=$(cat /proc/sys/kernel/random/boot_id)
+# The archive grow, with a process 1, that the process $writer is recording.
+being_recorded() {
 	sleep 300 &
 	writer=$!
 	mkdir -p grow/pid-1 grow/blobs
-	echo "{\"hrr-archive\":1,\"state\":\"running\",\"writer\":$writer,\"boot\":\"$boot\"}" >grow/manifest.json
+	echo "{\"hrr-archive\":1,\"state\":\"running\",\"writer\":$writer,\"boot\":\"$(cat /proc/sys/kernel/random/boot_id)\"}" >grow/manifest.json
+}
+
+@test "cat --follow: waits for a running recorder and ends when it has gone" {
+	being_recorded
 	head -n 3 $S/events.jsonl >grow/pid-1/events.jsonl
 	hrr-cat --follow grow >got 2>err &
 	cat_pid=$!
@@ -181,11 +185,7 @@ setup() {
 }
 
 @test "cat --follow: processes that begin later are followed too, and a quiet one keeps nobody waiting" {
-	boot=$(cat /proc/sys/kernel/random/boot_id)
-	sleep 300 &
-	writer=$!
-	mkdir -p grow/pid-1 grow/blobs
-	echo "{\"hrr-archive\":1,\"state\":\"running\",\"writer\":$writer,\"boot\":\"$boot\"}" >grow/manifest.json
+	being_recorded
 	grep -v '"note"' $S/events.jsonl >all # that one has a p of its own
 	process() { # PID: of a stream, as that process's
 		sed "s/\"pid\":[0-9]*/\"pid\":$1/" all

@@ -140,13 +140,19 @@ has_ended() {
 	while grep -q '^State:.[RSDT]' "/proc/${p##*/pid-}/status" 2>/dev/null; do sleep 0.02; done
 }
 
-@test "kill: hrr-capture: the program runs on, --recover finishes the archive" {
-	export LD_LIBRARY_PATH=$STUB
-	hrr-capture -q -o a.hrr -- sh -c "'$STUB/calls' paced 300; echo \$? >code" &
+# recorder_killed MODE N: hrr-capture of that many calls into a.hrr is killed when some are there; the
+# program runs on, and its exit code will be in the file code.
+recorder_killed() {
+	hrr-capture -q -o a.hrr -- sh -c "'$STUB/calls' $1 $2; echo \$? >code" &
 	pid=$!
 	has_calls a.hrr 20
 	kill -9 $pid
 	wait $pid || true
+}
+
+@test "kill: hrr-capture: the program runs on, --recover finishes the archive" {
+	export LD_LIBRARY_PATH=$STUB
+	recorder_killed paced 300
 	n=$(events a.hrr | grep -c '"seq"')
 	[ "$n" -gt 0 ]
 	[ "$(jq -r .state a.hrr/manifest.json)" = running ]
@@ -167,11 +173,7 @@ has_ended() {
 
 @test "kill: hrr-capture: --recover while the program runs, and again, and when it has ended" {
 	export LD_LIBRARY_PATH=$STUB
-	hrr-capture -q -o a.hrr -- sh -c "'$STUB/calls' pinned_paced 600; echo \$? >code" &
-	pid=$!
-	has_calls a.hrr 20
-	kill -9 $pid
-	wait $pid || true
+	recorder_killed pinned_paced 600
 	for i in 1 2; do
 		run_sep hrr-capture --recover a.hrr
 		status_is 0
