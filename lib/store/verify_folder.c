@@ -131,6 +131,9 @@ static int read_all(struct hrr_verify_folder *f, struct hrr_diag *diag)
 
 	for (size_t i = 0; i < n; i++)
 		workers[i] = (struct worker){.f = f, .calling = i == 0};
+	/* At once: the others may be done before the calling thread has a file to tell of. */
+	if (f->opt.progress != NULL)
+		f->opt.progress(f->opt.self, 0, f->total);
 	while (started < n && pthread_create(&threads[started], NULL, work, &workers[started]) == 0)
 		started++;
 	work(&workers[0]);
