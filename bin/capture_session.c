@@ -235,6 +235,13 @@ void session_report(const struct session *s, const struct hrr_collect_summary *s
 		tool_say(where, 0, "lost: %llu records, %llu bytes", (unsigned long long)sum->lost,
 			 (unsigned long long)sum->lost_bytes);
 	session_report_unrecorded(sum);
+	if (sum->killed == 1 && !capture.quiet)
+		tool_say(where, 0, "process %u did not end in order: its stream is cut",
+			 sum->first_killed);
+	else if (sum->killed > 1 && !capture.quiet)
+		tool_say(where, 0,
+			 "%u processes (%u and others) did not end in order: their streams are cut",
+			 sum->killed, sum->first_killed);
 	if (sum->not_recorded != 0 && !capture.quiet)
 		tool_say(where, 0, "%s of functions that are not recorded: see the end record",
 			 session_count(sum->not_recorded, "call", a, sizeof a));

@@ -47,6 +47,61 @@ ended() { jq -c 'select(.end)|[.end,.calls,.lost]' "$1"/pid-*/events.jsonl; }
 	[ "$(told c.hrr | tr '\n' ' ')" = "hipStreamCreate hipStreamSynchronize:none " ]
 }
 
+@test "odd: calls after a jump out of one are recorded where nothing has come over it" {
+	${CC:-cc} -std=gnu11 -O1 -I"$BUILD/gen" -o odd "$ROOT/t/stub/odd.c" -lpthread \
+		"$STUB/libamdhip64.so.5" -Wl,--no-as-needed -lgcc_s
+	STUB_HANG=1 run_sep hrr-capture -q -o a.hrr -- ./odd left_deep
+	status_is 0
+	[ "$(told a.hrr | tr '\n' ' ')" = "hipStreamCreate hipStreamSynchronize:none hipGetDevice hipGetDevice " ]
+	[ "$(ended a.hrr)" = '["complete",4,0]' ]
+}
+
+@test "odd: calls of the run time within a call are not recorded, with an unwinder as without" {
+	local lib
+	lib=$(${CC:-cc} -print-file-name=libgcc_s.so.1)
+	run_sep hrr-capture -q -o a.hrr -- "$STUB/calls" pinned 2
+	status_is 0
+	LD_PRELOAD=$lib run_sep hrr-capture -q -o b.hrr -- "$STUB/calls" pinned 2
+	status_is 0
+	told a.hrr | grep -qx hipMemcpyAsync # which calls hipMemcpy
+	[ "$(told a.hrr)" = "$(told b.hrr)" ]
+}
+
+@test "odd: a process that ends or becomes another by itself is complete" {
+	local how
+	for how in exit _exit _Exit quick_exit execve execv execvp execvpe execl execlp execle \
+		fexecve execveat later daemon; do
+		run_sep hrr-capture -o $how.hrr -- "$STUB/odd" ends $how
+		status_is 0
+		[ "$(ended $how.hrr)" = '["complete",1,0]' ] || saw "$how"
+		[ "$(jq -r .state $how.hrr/manifest.json)" = complete ]
+		err_lacks order
+	done
+	run_sep hrr-capture -q -o becomes.hrr -- "$STUB/odd" becomes
+	status_is 137
+	[ "$(ended becomes.hrr)" = '["complete",1,0]' ]
+	run_sep hrr-capture -q -o again.hrr -- "$STUB/odd" ends again
+	status_is 0
+	[ "$(ended again.hrr | tr '\n' ' ')" = '["complete",1,0] ["complete",1,0] ' ]
+}
+
+@test "odd: a process other than the command that is killed is cut, and told of" {
+	local how
+	for how in killed abort no_exec vforked; do
+		run_sep hrr-capture -o $how.hrr -- "$STUB/odd" ends $how
+		status_is 0
+		[ "$(ended $how.hrr)" = '["cut",1,0]' ] || saw "$how"
+		[ "$(jq -r .state $how.hrr/manifest.json)" = cut ]
+		err_like "process $(jq -r 'select(.hrr).pid' $how.hrr/pid-*/events.jsonl) did not end in order: its stream is cut"
+	done
+	run_sep hrr-capture -o two.hrr -- sh -c "'$STUB/odd' ends killed; '$STUB/odd' ends killed"
+	err_like '2 processes \([0-9]+ and others\) did not end in order: their streams are cut'
+	run_sep hrr-capture -q -o - -b b -- "$STUB/odd" ends killed
+	status_is 0
+	no_err
+	[ "$(jq -r 'select(.end).end' "$T/.out")" = cut ]
+}
+
 @test "odd: what a program prints into closed descriptors gets into no file of ours" {
 	for i in 1 2 3; do
 		run_sep hrr-capture -q --arena-size 0 --ring-size 64K -o "a$i.hrr" -- "$STUB/odd" closed

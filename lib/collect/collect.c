@@ -234,7 +234,7 @@ void hrr_collect_ended(struct hrr_collect *c, pid_t pid, bool killed)
 	for (uint32_t i = 0; i < c->n_p; i++)
 		if (!c->p[i]->closed && c->p[i]->started && c->p[i]->pid == (uint32_t)pid) {
 			c->p[i]->killed = killed;
-			c->p[i]->dead = true;
+			c->p[i]->seen_end = c->p[i]->dead = true;
 		}
 }
 
@@ -311,6 +311,8 @@ void hrr_collect_summary(const struct hrr_collect *c, struct hrr_collect_summary
 		ret->lost_bytes += p->lost_bytes;
 		ret->not_recorded += p->not_recorded;
 		ret->cut |= p->cut;
+		if (p->abrupt && !p->seen_end && ret->killed++ == 0)
+			ret->first_killed = p->pid;
 	}
 }
 

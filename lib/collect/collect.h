@@ -66,8 +66,10 @@ void hrr_collect_close(struct hrr_collect *c);
 
 struct hrr_collect_summary {
 	uint32_t processes;
-	uint32_t unrecorded; /* after finish: processes (or more) that could not be recorded */
-	uint32_t left;	     /* after finish: processes that ran on */
+	uint32_t unrecorded;   /* after finish: processes (or more) that could not be recorded */
+	uint32_t left;	       /* after finish: processes that ran on */
+	uint32_t killed;       /* other than the command: that did not end in order */
+	uint32_t first_killed; /* pid of one of them */
 	uint64_t calls, outputs, regions, lost, lost_bytes, not_recorded, bytes;
 	bool cut;	   /* some process did not end in order */
 	bool reader_gone;  /* the output was a pipe, and its reader has gone */

@@ -78,9 +78,12 @@ struct process {
 	uint32_t pid, image;
 	int64_t p; /* index in a merged stream, -1: none */
 	int fd;
-	bool closed, dead, killed, cut, started, restoring,
-	    failed;	/* failed: its stream could not be written */
-	unsigned quiet; /* rounds without a record */
+	bool closed, dead, cut, started, restoring,
+	    failed;	       /* failed: its stream could not be written */
+	bool seen_end, killed; /* how it ended is known, and that it was by a signal */
+	bool replaced;	       /* another image of its pid is there */
+	bool abrupt;	       /* by all that can be told it was killed */
+	unsigned quiet;	       /* rounds without a record */
 	struct queue *q;
 	uint32_t n_q, cap_q;
 	struct queue *group; /* its records come one after the other until END */

@@ -132,7 +132,7 @@ int process_start(struct process *p)
 			 * namespace may be the same and have begun with it. */
 			if (c->p[i]->ctl != NULL && c->p[i]->ctl->start == p->ctl->start &&
 			    !is_locked(c->p[i]->ctl_fd))
-				c->p[i]->dead = true;
+				c->p[i]->dead = c->p[i]->replaced = true;
 		}
 	p->p = c->opt.archive == NULL && p->index > 0 ? (int64_t)p->index : -1;
 	p->fd = c->opt.fd;
@@ -342,6 +342,16 @@ static void write_last(struct process *p)
 	p->out.len = 0;
 }
 
+/* By a signal, as far as anybody can tell. */
+static bool ended_abruptly(const struct process *p)
+{
+	uint32_t ending = atomic_load(&p->ctl->ending);
+
+	if (p->replaced || ending == HRR_ENDING_EXEC)
+		return false; /* whatever became of the other program */
+	return p->seen_end ? p->killed : ending == 0;
+}
+
 void process_end(struct process *p, bool keep)
 {
 	bool dead = p->dead;
@@ -369,11 +379,13 @@ void process_end(struct process *p, bool keep)
 	if ((p->c->opt.options & HRR_OPT_DROP) == 0)
 		p->cut |= atomic_load(&p->ctl->lost) != 0;
 	if (p->c->recover) /* how it ended nobody saw: without exit handlers it was no exit */
-		p->cut |= p->c->alone || atomic_load(&p->ctl->exiting) == 0 ||
+		p->cut |= p->c->alone || atomic_load(&p->ctl->ending) == 0 ||
 			  atomic_load(&p->ctl->outlived) != 0;
+	else
+		p->abrupt = dead && ended_abruptly(p);
 	if (!dead)
 		atomic_store(&p->ctl->outlived, 1);
-	p->cut |= p->killed || !dead || p->c->limit != NULL || p->c->dead_output;
+	p->cut |= p->abrupt || !dead || p->c->limit != NULL || p->c->dead_output;
 	if (p->failed) { /* what was drained since went nowhere */
 		const struct hrr_progress *x = &p->ctl->progress[p->slot];
 		p->calls = x->calls;

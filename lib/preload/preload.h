@@ -19,6 +19,7 @@
  *
  * process.c  the process: hub, ctl, fork     thread.c  rings and the record builder
  * files.c    our files, unnoticed              left.c    calls that are left without a return
+ * ends.c     _exit, exec and the like
  * shim.c     entering and leaving a call     encode.c  arguments into records
  * memory.c   what an address is              copy.c    copies: direction, bytes in, outputs
  * kernel.c   objects, kernels, launches      graph.c   captures and nodes
@@ -205,6 +206,7 @@ size_t hrr_elem_size(const struct hrr_param *p);
 uint64_t hrr_take_seq(void);
 
 /* --- left.c -------------------------------------------------------------- */
+void hrr_left_init(void);
 bool hrr_nested_slow(struct hrr_thread *t, const void *frame);
 /* Is a call made from this frame one inside another of ours? */
 static inline bool hrr_nested(struct hrr_thread *t, const void *frame)
@@ -230,8 +232,10 @@ static inline bool hrr_ok(const struct hrr_call *c)
 extern void *hrr_real[HRR_API_COUNT];
 void *hrr_resolve(enum hrr_api api); /* NULL: the run time lacks it */
 void *hrr_resolve_name(const char *name, bool hsa);
-void *hrr_shim_of(const char *symbol); /* our own export, or NULL */
-bool hrr_in_runtime(const void *pc);   /* an address inside the HIP library */
+void *hrr_shim_of(const char *symbol);			 /* our own export, or NULL */
+bool hrr_in_runtime(const void *pc);			 /* an address inside the HIP library */
+bool hrr_is_ours(const void *pc);			 /* inside this one */
+void *hrr_loaded(const char *library, const char *name); /* NULL: it is not, or has no such name */
 const char *hrr_runtime_path(void);
 int hrr_runtime_major(void);
 int hrr_runtime_layout(void); /* hrr_struct_at */

@@ -268,5 +268,5 @@ __attribute__((constructor)) static void loaded(void)
 __attribute__((destructor)) static void exiting(void)
 {
 	if (hrr_proc->recording && hrr_proc->gen == (uint32_t)getpid())
-		atomic_store(&hrr_proc->ctl->exiting, 1);
+		atomic_store(&hrr_proc->ctl->ending, HRR_ENDING_EXIT);
 }

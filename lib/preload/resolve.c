@@ -24,7 +24,7 @@ static const char *const hip_names[] = {
     "libhiprtc.so.7",	"libhiprtc.so.6",   "libhiprtc.so.5",	NULL};
 static const char *const hsa_names[] = {"libhsa-runtime64.so.1", "libhsa-runtime64.so", NULL};
 
-static bool is_ours(const void *p)
+bool hrr_is_ours(const void *p)
 {
 	Dl_info ours, its;
 
@@ -32,19 +32,25 @@ static bool is_ours(const void *p)
 	       dladdr(p, &its) != 0 && ours.dli_fbase == its.dli_fbase;
 }
 
+void *hrr_loaded(const char *library, const char *name)
+{
+	void *lib = dlopen(library, RTLD_LAZY | RTLD_NOLOAD), *p = NULL;
+
+	if (lib != NULL) {
+		p = dlsym(lib, name);
+		dlclose(lib); /* only the reference RTLD_NOLOAD took */
+	}
+	return p;
+}
+
 void *hrr_resolve_name(const char *name, bool hsa)
 {
 	int err = errno;
 	void *p = dlsym(RTLD_NEXT, name);
 
-	for (const char *const *n = hsa ? hsa_names : hip_names; p == NULL && *n != NULL; n++) {
-		void *lib = dlopen(*n, RTLD_LAZY | RTLD_NOLOAD);
-		if (lib == NULL)
-			continue;
-		p = dlsym(lib, name);
-		dlclose(lib); /* only the reference RTLD_NOLOAD took */
-	}
-	if (p != NULL && is_ours(p))
+	for (const char *const *n = hsa ? hsa_names : hip_names; p == NULL && *n != NULL; n++)
+		p = hrr_loaded(*n, name);
+	if (p != NULL && hrr_is_ours(p))
 		p = NULL;
 	errno = err;
 	return p;
@@ -87,6 +93,7 @@ static void note_runtime(void *p)
 		r->from = 0;
 	if (dladdr(p, &info) != 0 && info.dli_fname != NULL)
 		snprintf(r->path, sizeof r->path, "%s", info.dli_fname);
+	hrr_left_init();
 	if (!atomic_compare_exchange_strong(&runtime, &none, r))
 		free(r);
 }
@@ -150,5 +157,5 @@ void *hrr_shim_of(const char *symbol)
 			return NULL;
 	}
 	void *p = dlsym(self, symbol);
-	return p != NULL && is_ours(p) ? p : NULL;
+	return p != NULL && hrr_is_ours(p) ? p : NULL;
 }

@@ -62,6 +62,11 @@ enum hrr_hub_option {
 
 enum hrr_told { HRR_TOLD_NOTHING, HRR_TOLD_LIBRARY, HRR_TOLD_ALL };
 
+enum hrr_ending {		       /* that it is not killed: told before */
+		  HRR_ENDING_EXIT = 1, /* exit handlers have begun, or there are to be none */
+		  HRR_ENDING_EXEC      /* this pid is to run another program */
+};
+
 enum hrr_off {
 	HRR_OFF_READER = 1, /* the reader wants no more records */
 	HRR_OFF_ALONE = 2   /* a ring was full and no reader lived: what followed is not recorded */
@@ -118,7 +123,7 @@ struct hrr_ctl {
 	uint32_t major;		     /* of HIP: which values its enumerators have */
 	uint32_t layout;	     /* and how its structures are laid out: hrr_struct_at */
 	_Atomic uint32_t told;	     /* enum hrr_told: RUNTIME records that are written */
-	_Atomic uint32_t exiting;    /* exit handlers have begun */
+	_Atomic uint32_t ending;     /* enum hrr_ending */
 	_Atomic uint32_t outlived;   /* recording ended while it ran */
 	_Atomic uint64_t lost;	     /* records dropped */
 	_Atomic uint64_t lost_bytes; /* payload bytes that could not be kept */

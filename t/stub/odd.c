@@ -1,4 +1,6 @@
 /* odd SUBJECT: what programs do to themselves while they call HIP, for t/52-odd.bats. */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -127,6 +129,30 @@ static int left(bool frees, bool alone)
 	return deeper(3) < 0;
 }
 
+/* The frames over the one that was left touch nothing of it. */
+__attribute__((noinline)) static int over(int n)
+{
+	volatile char hole[65536];
+
+	hole[0] = (char)n;
+	small(n);
+	return hole[0];
+}
+
+static int left_deep(void)
+{
+	hipStream_t s;
+
+	hipStreamCreate(&s);
+	signal(SIGALRM, jump);
+	if (sigsetjmp(out, 1) == 0) {
+		alarm(1);
+		hipStreamSynchronize(s);
+		return 4;
+	}
+	return over(2) != 2;
+}
+
 static volatile bool stop;
 
 static void *prints(void *x)
@@ -189,6 +215,62 @@ static int forks(int n)
 	return bad;
 }
 
+/* A process that ends in this way, and is not the one that was started. */
+static void ends(const char *how, char **argv)
+{
+	char *none[] = {NULL}, *go[] = {"true", NULL}, *again[] = {argv[0], "one", NULL};
+
+	if (fork() != 0)
+		return;
+	small(1);
+	if (strcmp(how, "exit") == 0)
+		exit(0);
+	if (strcmp(how, "_exit") == 0)
+		_exit(0);
+	if (strcmp(how, "_Exit") == 0)
+		_Exit(0);
+	if (strcmp(how, "quick_exit") == 0)
+		quick_exit(0);
+	if (strcmp(how, "daemon") == 0)
+		_exit(daemon(0, 1));
+	if (strcmp(how, "execve") == 0)
+		execve("/bin/true", go, none);
+	if (strcmp(how, "execv") == 0)
+		execv("/bin/true", go);
+	if (strcmp(how, "execvp") == 0)
+		execvp("true", go);
+	if (strcmp(how, "execvpe") == 0)
+		execvpe("true", go, none);
+	if (strcmp(how, "execl") == 0)
+		execl("/bin/sh", "sh", "-c", "exit $1", "x", "0", (char *)NULL);
+	if (strcmp(how, "execlp") == 0)
+		execlp("sh", "sh", "-c", "exit $1", "x", "0", (char *)NULL);
+	if (strcmp(how, "execle") == 0)
+		execle("/bin/sh", "sh", "-c", "exit $1", "x", "0", (char *)NULL, none);
+	if (strcmp(how, "fexecve") == 0)
+		fexecve(open("/bin/true", O_RDONLY | O_CLOEXEC), go, none);
+	if (strcmp(how, "execveat") == 0)
+		execveat(-1, "/bin/true", go, none, 0);
+	if (strcmp(how, "again") == 0)
+		execv(argv[0], again);
+	if (strcmp(how, "later") == 0) /* what runs now is no matter any more */
+		execl("/bin/sh", "sh", "-c", "kill -9 $$", (char *)NULL);
+	if (strcmp(how, "no_exec") == 0) { /* and is killed after that */
+		execv("/nowhere", go);
+		kill(getpid(), SIGKILL);
+	}
+	if (strcmp(how, "vforked") == 0) { /* a child that shares its memory is not it */
+		if (vfork() == 0)
+			_exit(0);
+		kill(getpid(), SIGKILL);
+	}
+	if (strcmp(how, "killed") == 0)
+		kill(getpid(), SIGKILL);
+	if (strcmp(how, "abort") == 0)
+		abort();
+	_exit(9);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -223,6 +305,20 @@ int main(int argc, char **argv)
 		return left(true, false);
 	if (strcmp(what, "left_last") == 0)
 		return left(false, true);
+	if (strcmp(what, "left_deep") == 0)
+		return left_deep();
+	if (strcmp(what, "one") == 0) {
+		small(1);
+		return 0;
+	}
+	if (strcmp(what, "ends") == 0) {
+		ends(argv[2], argv);
+		return wait(&ended) < 0 || (WIFEXITED(ended) && WEXITSTATUS(ended) != 0);
+	}
+	if (strcmp(what, "becomes") == 0) { /* one that is killed */
+		small(1);
+		execl("/bin/sh", "sh", "-c", "kill -9 $$", (char *)NULL);
+	}
 	if (strcmp(what, "closed") == 0)
 		return closed();
 	if (strcmp(what, "leader") ==

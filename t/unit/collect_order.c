@@ -18,6 +18,7 @@ static void order(void)
 	is_str(stream(), "1 2 3 4 ", "rings are merged by number");
 	is((int)(f.ring[0]->head - f.ring[0]->tail), 0, "what is written is given back");
 	f.ctl->start = 1;
+	f.ctl->ending = HRR_ENDING_EXIT;
 	stop(&f);
 	is_str(stream(), "1 2 3 4 complete", "an end when the process has ended");
 }
@@ -66,6 +67,7 @@ static void blocked(void)
 	put(f.ring[0], HRR_R_LEAVE, 1, HRR_F_ENTERED, sizeof(struct hrr_rec));
 	hrr_collect_step(f.collect, NULL);
 	f.ctl->start = 1;
+	f.ctl->ending = HRR_ENDING_EXIT;
 	stop(&f);
 	const char *s = stream();
 	uint64_t n = 0;
