@@ -264,7 +264,12 @@ int hrr_reissue_failed(struct hrr_replay *r, struct hrr_event *ev)
 			ev->live[i] = live;
 		}
 	}
-	return hrr_issue(r, ev);
+	hrr_handler *handler = hrr_handler_of(ev->api);
+	if (handler != hrr_do_register && handler != hrr_do_unregister)
+		return hrr_issue(r, ev);
+	int rc = hrr_failing_registration(r, ev);
+	if (rc <= 0)
+		return rc;
 left_out:
 	r->diag.what[0] = '\0';
 	r->v.not_reissued++;

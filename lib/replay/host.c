@@ -12,28 +12,41 @@
  *   in the maps        recorded as registered: m->reg
  *   deferred           recorded as unregistered, the device was busy: r->deferred
  *   stuck              the run time would not unregister it: r->stuck, tried again at the end
+ * A call recorded as failing that succeeds here is undone: host_failed.c.
  */
 
 #define LLU(x) ((unsigned long long)(x))
 
-static struct hrr_mem *registered_at(struct hrr_replay *r, uint64_t base)
+static struct hrr_mem *registered(const struct hrr_range *x)
 {
-	const struct hrr_range *x = hrr_ranges_at(r->hostmap, base);
 	struct hrr_mem *m = x != NULL ? x->value : NULL;
 
-	return m != NULL && m->kind == HRR_MEM_REGISTERED ? m : NULL;
+	return m != NULL && m->kind == HRR_MEM_REGISTERED && m->reg != NULL ? m : NULL;
+}
+
+static struct hrr_mem *registered_at(struct hrr_replay *r, uint64_t base)
+{
+	return registered(hrr_ranges_at(r->hostmap, base));
+}
+
+/* Some run times take any address of a registration to unregister it. */
+static struct hrr_mem *registered_around(struct hrr_replay *r, uint64_t addr)
+{
+	struct hrr_mem *m = registered_at(r, addr);
+
+	return m != NULL ? m : registered(hrr_ranges_find(r->hostmap, addr));
 }
 
 static struct hrr_registration *stuck_at(struct hrr_replay *r, uint64_t base)
 {
 	struct hrr_registration *g = r->stuck;
 
-	while (g != NULL && (g->base != base || g->block->aside))
+	while (g != NULL && (g->base != base || g->block == NULL || g->block->aside))
 		g = g->next;
 	return g;
 }
 
-static void stuck_del(struct hrr_replay *r, struct hrr_registration *g)
+void hrr_stuck_del(struct hrr_replay *r, struct hrr_registration *g)
 {
 	struct hrr_registration **at = &r->stuck;
 
@@ -44,9 +57,10 @@ static void stuck_del(struct hrr_replay *r, struct hrr_registration *g)
 }
 
 /* The registration is with the run time no more. */
-static void registration_gone(struct hrr_registration *g)
+void hrr_registration_gone(struct hrr_registration *g)
 {
-	g->block->registrations--;
+	if (g->block != NULL)
+		g->block->registrations--;
 	free(g);
 }
 
@@ -63,7 +77,9 @@ int hrr_unregister_now(struct hrr_replay *r, struct hrr_registration *g)
 
 	hrr_host_changed(r, g->base, g->size);
 	if (e == hipSuccess) {
-		registration_gone(g);
+		if (g->undone)
+			hrr_registrations_keep(r, g);
+		hrr_registration_gone(g);
 		return 0;
 	}
 	int rc = hrr_fail(r, "unregistering 0x%llx (%llu bytes): %s", LLU(g->base), LLU(g->size),
@@ -92,11 +108,11 @@ static int replace(struct hrr_replay *r, uint64_t addr)
 		m->reg = NULL;
 		hrr_mem_drop(r, m, r->seq);
 	} else {
-		stuck_del(r, g);
+		hrr_stuck_del(r, g);
 	}
 	hrr_host_changed(r, g->base, g->size);
 	if (HRR_CALL(r, hipHostUnregister, g->live) == hipSuccess) {
-		registration_gone(g);
+		hrr_registration_gone(g);
 		return 0;
 	}
 	hrr_block_aside(r->blocks, g->block);
@@ -156,13 +172,16 @@ static int registration_enter(struct hrr_replay *r, struct hrr_registration *g)
 	return rc;
 }
 
-static bool unregister_is_deferred(struct hrr_replay *r, uint64_t addr, uint64_t size)
+/* Bytes that the run time has registered still, although their unregister was recorded: waits. */
+int hrr_unregister_deferred(struct hrr_replay *r, uint64_t addr, uint64_t size)
 {
+	if (r->captures != 0)
+		return 0;
 	for (struct hrr_deferred *d = r->deferred; d != NULL; d = d->next)
 		if (d->kind == HRR_DEFER_UNREGISTER && d->reg->base < addr + size &&
 		    addr < d->reg->base + d->reg->size)
-			return true;
-	return false;
+			return hrr_wait_all(r);
+	return 0;
 }
 
 /* What landed in the pages of [*first, *end) or shares one with that, and so on: rounded out. */
@@ -246,12 +265,9 @@ int hrr_do_register(struct hrr_replay *r, struct hrr_event *ev)
 
 	if (size == 0 || addr + size < addr)
 		return hrr_fail(r, "0x%llx + %llu is no range of addresses", LLU(addr), LLU(size));
-	if (unregister_is_deferred(r, addr, size) && r->captures == 0) {
-		rc = hrr_wait_all(r);
-		if (rc < 0)
-			return rc;
-	}
-	rc = replace(r, addr);
+	rc = hrr_unregister_deferred(r, addr, size);
+	if (rc == 0)
+		rc = replace(r, addr);
 	if (rc < 0)
 		return rc;
 	/* A view of its own where bytes are registered already: run times refuse overlaps. */
@@ -287,7 +303,7 @@ int hrr_do_register(struct hrr_replay *r, struct hrr_event *ev)
 
 int hrr_do_unregister(struct hrr_replay *r, struct hrr_event *ev)
 {
-	struct hrr_mem *m = registered_at(r, ev->w[0]);
+	struct hrr_mem *m = registered_around(r, ev->w[0]);
 
 	if (m == NULL)
 		return hrr_fail(r, "0x%llx is not registered", LLU(ev->w[0]));
@@ -333,7 +349,7 @@ void hrr_host_end(struct hrr_replay *r, bool idle)
 			hrr_warn(r, 0, "hipHostUnregister",
 				 "0x%llx (%llu bytes) is still registered at the end: %s",
 				 LLU(g->base), LLU(g->size), hrr_error_text(e, buf));
-		registration_gone(g);
+		hrr_registration_gone(g);
 	}
 }
 

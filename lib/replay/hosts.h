@@ -46,8 +46,9 @@ struct hrr_registration {
 	uint64_t base, size; /* recorded */
 	uint64_t live;	     /* host address that was registered */
 	uint64_t flags;
-	struct hrr_block *block;
+	struct hrr_block *block; /* NULL: of memory that is no block's */
 	int device;
+	bool undone;		       /* not recorded: made by a call that should have failed */
 	struct hrr_registration *next; /* in r->stuck */
 };
 
@@ -55,6 +56,17 @@ struct hrr_registration {
 int hrr_do_register(struct hrr_replay *r, struct hrr_event *ev);
 int hrr_do_unregister(struct hrr_replay *r, struct hrr_event *ev);
 int hrr_unregister_now(struct hrr_replay *r, struct hrr_registration *g);
+/* It is with the run time no more: frees g. */
+void hrr_registration_gone(struct hrr_registration *g);
+void hrr_stuck_del(struct hrr_replay *r, struct hrr_registration *g);
+/* Waits where an unregister of these bytes was put off. */
+int hrr_unregister_deferred(struct hrr_replay *r, uint64_t addr, uint64_t size);
+
+/* host_failed.c */
+/* What else is registered at g's mapping, which was unregistered, is registered still. */
+void hrr_registrations_keep(struct hrr_replay *r, const struct hrr_registration *g);
+/* A register or unregister recorded as failing, its operands in ev->live. 1: left out. */
+int hrr_failing_registration(struct hrr_replay *r, struct hrr_event *ev);
 void hrr_host_end(struct hrr_replay *r, bool idle);
 /*
  * Where a host operand lives: memory HIP knows, a block, or else a landing buffer

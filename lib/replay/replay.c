@@ -259,7 +259,8 @@ static int call_record(struct hrr_replay *r, const struct hrr_record *rec)
 		return rc;
 	mark_hole(r, &ev);
 report:;
-	struct hrr_outcome o = {.kind = rc == -EOPNOTSUPP ? HRR_REFUSED : HRR_FAILED,
+	struct hrr_outcome o = {.kind =
+				    rc == -EOPNOTSUPP || rc == -EDQUOT ? HRR_REFUSED : HRR_FAILED,
 				.line = rec->lineno,
 				.seq = rec->seq,
 				.node = -1,

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "t/unit/replay_rig.h"
@@ -48,7 +49,8 @@ static struct fake {
 	struct fake_graph graphs[64];
 	int n_graphs, capturing; /* graph index + 1 */
 	bool late, refuse_overlap, stuck;
-	int errors; /* work that touched what it must not */
+	bool drops_all; /* an unregister takes every registration at its address */
+	int errors;	/* work that touched what it must not */
 	char log[1 << 16];
 	size_t log_len;
 	int handles;
@@ -191,7 +193,11 @@ static int f_hipHostRegister(void *p, size_t n, unsigned f)
 		if (fake.reg[i].live && fake.refuse_overlap &&
 		    at < fake.reg[i].at + fake.reg[i].size && fake.reg[i].at < at + n)
 			return hipErrorHostMemoryAlreadyRegistered;
-	if (fake_any(at, n) == NULL || fake.n_reg == FAKE_MAX)
+	/* What nothing may read cannot be pinned. */
+	char byte;
+	struct iovec to = {&byte, 1}, from = {p, 1};
+	if (fake_any(at, n) == NULL || fake.n_reg == FAKE_MAX ||
+	    process_vm_readv(getpid(), &to, 1, &from, 1, 0) != 1)
 		return hipErrorInvalidValue;
 	fake.reg[fake.n_reg].at = at;
 	fake.reg[fake.n_reg].size = n;
@@ -202,18 +208,26 @@ static int f_hipHostUnregister(void *p)
 {
 	fake_log("hipHostUnregister");
 	fake_drain();
+	int e = hipErrorHostMemoryNotRegistered;
 	for (int i = fake.n_reg - 1; i >= 0; i--)
 		if (fake.reg[i].live && fake.reg[i].at == (uintptr_t)p) {
 			fake.reg[i].live = false;
-			return 0;
+			e = 0;
+			if (!fake.drops_all)
+				break;
 		}
-	return hipErrorHostMemoryNotRegistered;
+	return e;
 }
 static int f_hipHostGetDevicePointer(void **d, void *h, unsigned f)
 {
 	(void)f;
 	*d = h;
-	return 0;
+	for (int i = 0; i < FAKE_MAX; i++) {
+		uint64_t off = (uintptr_t)h - fake.reg[i].at;
+		if (fake.pinned[i] == h || (fake.reg[i].live && off < fake.reg[i].size))
+			return 0;
+	}
+	return hipErrorInvalidValue;
 }
 static int f_hipMemcpy(void *d, void *s, size_t n, int kind)
 {

@@ -244,7 +244,8 @@ static void budget(void)
 	reg(&g, A, 4096);
 	is(log_count("hipHostRegister"), 2, "  what has storage is registered again");
 	rig_end(&g);
-	is(g.v.outcome[HRR_FAILED], 2, "  each is a failed call");
+	is(g.v.outcome[HRR_REFUSED], 2, "  each is a refused call");
+	is(g.v.outcome[HRR_FAILED], 0, "  and none failed");
 	is(g.v.host_charged, 8192, "  the charge stands");
 }
 
@@ -277,6 +278,143 @@ static void recorded_failures_change_nothing(void)
 	rig_output(&g, A, 9, 4096, 0);
 	rig_end(&g);
 	is(g.v.outcome[HRR_EXACT], 1, "  the registration is still good");
+	is(g.v.outcome[HRR_FAILED], 0, "  nothing failed");
+}
+
+/* A register (n above 0) or unregister that the program saw fail. */
+static int failing(struct rig *g, const char *ret, uint64_t addr, size_t n)
+{
+	char more[80] = "";
+
+	g->seq++;
+	if (n != 0)
+		snprintf(more, sizeof more, ",\"sizeBytes\":%zu,\"flags\":0", n);
+	return rig_line(g,
+			"{\"seq\":%llu,\"t\":1,\"dur\":1,\"tid\":1,\"api\":\"%s\",\"ret\":"
+			"\"%s\",\"args\":{\"hostPtr\":\"0x%llx\"%s}}",
+			(unsigned long long)g->seq,
+			n != 0 ? "hipHostRegister" : "hipHostUnregister", ret,
+			(unsigned long long)addr, more);
+}
+
+#define ALREADY "hipErrorHostMemoryAlreadyRegistered"
+#define NOT "hipErrorHostMemoryNotRegistered"
+
+/* Recorded as failing, it succeeds here: that is told, and everything is as it was before. */
+static void failing_register_that_succeeds(bool drops_all)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	rig_start(&g);
+	fake.drops_all = drops_all;
+	alloc(&g);
+	reg(&g, A, 8192);
+	failing(&g, ALREADY, A, 8192);
+	ok(strstr(g.text, "recorded as " ALREADY) != NULL,
+	   "a failing register that succeeds (an unregister takes %s): %s",
+	   drops_all ? "all" : "one", g.text);
+	is(live_registrations(), 1, "  is undone");
+	ok(fake.reg[0].live || fake.reg[2].live, "  and what it was made over is there");
+	failing(&g, ALREADY, A + 4096, 100);
+	is(live_registrations(), 1, "  so is one inside");
+	set(&g, 6, 4096);
+	fetch(&g, A, 4096);
+	rig_output(&g, A, 6, 4096, 0);
+	is(unreg(&g, A), 0, "  the registration is unregistered as recorded");
+	is(live_registrations(), 0, "  then");
+	rig_end(&g);
+	is(g.v.outcome[HRR_FAILED], 2, "  both are failed calls");
+	is(g.v.outcome[HRR_EXACT], 1, "  and the bytes are right");
+	is(g.v.host_charged, 3 * 4096, "  nothing is charged for them");
+}
+
+static void failing_unregister_that_succeeds(void)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	rig_start(&g);
+	reg(&g, A, 8192);
+	failing(&g, "hipErrorUnknown", A, 0);
+	ok(strstr(g.text, "recorded as hipErrorUnknown") != NULL,
+	   "a failing unregister that succeeds: %s", g.text);
+	is(live_registrations(), 1, "  it is registered again");
+	ok(fake.reg[1].live && fake.reg[1].at == fake.reg[0].at && fake.reg[1].size == 8192,
+	   "  where it was");
+	unreg(&g, A);
+	is(live_registrations(), 0, "  until the recorded unregister");
+	rig_end(&g);
+	is(g.v.outcome[HRR_FAILED], 1, "  a failed call");
+}
+
+/* The first unregister had waited for the device, when the second one failed. */
+static void failing_calls_behind_work(void)
+{
+	struct rig g = {0};
+
+	rig_start(&g);
+	fake.refuse_overlap = fake.late = true;
+	alloc(&g);
+	reg(&g, A, 4096);
+	set(&g, 1, 64);
+	unreg(&g, A);
+	is(failing(&g, NOT, A, 0), 0, "unregistered twice, while the device is busy: %s", g.text);
+	rig_end(&g);
+	is(g.v.outcome[HRR_FAILED], 0, "  nothing failed");
+
+	g = (struct rig){.opt.keep_going = true, .opt.watchdog = 1};
+	rig_start(&g);
+	fake.late = true;
+	alloc(&g);
+	reg(&g, A, 4096);
+	set(&g, 1, 64);
+	fake.stuck = true; /* until a later record */
+	is(failing(&g, ALREADY, A, 4096), 0, "a failing register that succeeds, device busy");
+	is(log_count("hipHostUnregister"), 0, "  is not undone yet");
+	fake.stuck = false;
+	sync_all(&g);
+	is(log_count("hipHostUnregister"), 1, "  but as soon as it is idle");
+	is(live_registrations(), 1, "  and the one it was made over stays");
+	rig_end(&g);
+	is(live_registrations(), 0, "  to the end");
+}
+
+/* Memory that replay has none of, or less of than the call took: it cannot fail for that. */
+static void failing_register_of_unknown(void)
+{
+	struct rig g = {0};
+
+	rig_start(&g);
+	fake.refuse_overlap = true;
+	reg(&g, A, 4096);
+	is(failing(&g, ALREADY, A - 8192, 16384), 0, "a failing register that began before: %s",
+	   g.text);
+	is(failing(&g, ALREADY, A + 0x100000, 4096), 0, "and one of memory nobody registered: %s",
+	   g.text);
+	is(log_count("hipHostRegister"), 1, "  are left out");
+	is(failing(&g, "hipErrorInvalidValue", A + 0x100000, 4096), 0,
+	   "one that failed for another reason is issued: %s", g.text);
+	is(log_count("hipHostRegister"), 2, "  where nothing is");
+	rig_end(&g);
+	is(g.v.not_reissued, 2, "  and counted");
+	is(g.v.host_charged, 8192, "  nothing is charged for them");
+}
+
+/* Run times find a registration by any address in it. */
+static void unregister_inside(void)
+{
+	struct rig g = {0};
+
+	rig_start(&g);
+	fake.refuse_overlap = true;
+	alloc(&g);
+	reg(&g, A, 20000);
+	reg(&g, A + 8192, 4096);
+	is(unreg(&g, A + 8192 + 64), 0, "an unregister inside a registration: %s", g.text);
+	ok(fake.reg[0].live && !fake.reg[1].live, "  takes the one it is in");
+	is(unreg(&g, A + 16384), 0, "  and the wider one, then: %s", g.text);
+	is(live_registrations(), 0, "  nothing is left");
+	is(reg(&g, A, 20000), 0, "  it can be registered again");
+	rig_end(&g);
 	is(g.v.outcome[HRR_FAILED], 0, "  nothing failed");
 }
 
@@ -374,6 +512,12 @@ int main(void)
 	register_then_graph_landing();
 	budget();
 	recorded_failures_change_nothing();
+	failing_register_that_succeeds(false);
+	failing_register_that_succeeds(true);
+	failing_unregister_that_succeeds();
+	failing_calls_behind_work();
+	failing_register_of_unknown();
+	unregister_inside();
 	end_in_order(false, false);
 	end_in_order(false, true);
 	end_in_order(true, false);
