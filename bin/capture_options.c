@@ -87,29 +87,6 @@ struct capture capture = {.device = "rocm",
 				  .host_limit = (uint64_t)64 << 20,
 				  .min_free = (uint64_t)256 << 20}};
 
-static uint64_t bytes_option(const char *what, const char *text)
-{
-	char number[32];
-	size_t n = strlen(text);
-	unsigned shift = 0;
-
-	if (n > 1 && n < sizeof number) {
-		const char *units = "KMGT", *u = strchr(units, text[n - 1]);
-		if (u != NULL) {
-			shift = 10 * (unsigned)(u - units + 1);
-			n--;
-		}
-	}
-	if (n >= sizeof number)
-		tool_misuse("%s: not a number: %s", what, text);
-	memcpy(number, text, n);
-	number[n] = '\0';
-	uint64_t v = tool_number(what, number);
-	if (v > UINT64_MAX >> shift)
-		tool_misuse("%s: too large: %s", what, text);
-	return v << shift;
-}
-
 /* In ns, at least one. */
 static uint64_t seconds_option(const char *what, const char *text)
 {
@@ -182,16 +159,16 @@ void capture_options(int argc, char **argv)
 				tool_misuse("--host-memory: args, all or off, not %s", optarg);
 			break;
 		case O_HOST_LIMIT:
-			opt->host_limit = bytes_option("--host-limit", optarg);
+			opt->host_limit = tool_size("--host-limit", optarg);
 			break;
 		case O_RING:
-			opt->ring_size = bytes_option("--ring-size", optarg);
+			opt->ring_size = tool_size("--ring-size", optarg);
 			if (opt->ring_size < HRR_RING_MIN || opt->ring_size > HRR_RING_MAX ||
 			    (opt->ring_size & (opt->ring_size - 1)) != 0)
 				tool_misuse("--ring-size: a power of two from 64K to 256M");
 			break;
 		case O_ARENA:
-			opt->arena_size = bytes_option("--arena-size", optarg);
+			opt->arena_size = tool_size("--arena-size", optarg);
 			if (opt->arena_size > HRR_ARENA_MAX)
 				tool_misuse("--arena-size: too large");
 			break;
@@ -202,7 +179,7 @@ void capture_options(int argc, char **argv)
 			capture.strict = true;
 			break;
 		case O_MAX:
-			opt->max_bytes = bytes_option("--max-bytes", optarg);
+			opt->max_bytes = tool_size("--max-bytes", optarg);
 			break;
 		case O_WINDOW:
 			capture.window = opt->window = seconds_option("--window", optarg);
@@ -218,7 +195,7 @@ void capture_options(int argc, char **argv)
 			capture.audit = false;
 			break;
 		case O_FREE:
-			opt->min_free = bytes_option("--min-free", optarg);
+			opt->min_free = tool_size("--min-free", optarg);
 			break;
 		}
 	if (capture.recover != NULL) {

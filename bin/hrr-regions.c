@@ -4,7 +4,6 @@
 
 #include "bin/regions.h"
 #include "formats/torch/torch.h"
-#include "lib/stream/select.h"
 
 static const char usage[] =
     "usage: hrr-regions add --kind KIND --base ADDRESS --size N [--device N]\n"
@@ -275,24 +274,6 @@ static void refuse(const struct command *c, unsigned given)
 	}
 }
 
-static uint64_t time_option(const char *what, const char *text)
-{
-	uint64_t v;
-
-	if (!hrr_select_time(text, &v))
-		tool_misuse("%s: not a time like 1500 or 1.5us: %s", what, text);
-	return v;
-}
-
-static uint64_t size_option(const char *what, const char *text)
-{
-	uint64_t v;
-
-	if (!hrr_select_size(text, &v))
-		tool_misuse("%s: not a size like 4096 or 4K: %s", what, text);
-	return v;
-}
-
 /* One option. Returns its bit. */
 static unsigned option(struct regions *g, int o)
 {
@@ -318,7 +299,7 @@ static unsigned option(struct regions *g, int o)
 		g->has_base = true;
 		break;
 	case N_SIZE:
-		g->region.size = size_option("--size", optarg);
+		g->region.size = tool_size("--size", optarg);
 		g->has_size = true;
 		break;
 	case N_DEVICE:
@@ -328,7 +309,7 @@ static unsigned option(struct regions *g, int o)
 		g->region.device = (int)v;
 		break;
 	case N_T:
-		g->region.t = time_option("--t", optarg);
+		g->region.t = tool_time("--t", optarg);
 		g->has_t = true;
 		break;
 	case N_AT:
@@ -357,10 +338,10 @@ static unsigned option(struct regions *g, int o)
 			tool_misuse("--frames: above %d: %s", HRR_TORCH_MAX_FRAMES, optarg);
 		break;
 	case N_FROM:
-		g->from = time_option("--from", optarg);
+		g->from = tool_time("--from", optarg);
 		break;
 	case N_TO:
-		g->to = time_option("--to", optarg);
+		g->to = tool_time("--to", optarg);
 		break;
 	case N_CONFIDENCE:
 		g->confidence = tool_number("--confidence", optarg);

@@ -257,7 +257,7 @@ static void option(int o)
 		play.opt.no_placement = true;
 		break;
 	case OPT_MAX_HOST:
-		play.opt.max_host_bytes = tool_number("--max-host-bytes", optarg);
+		play.opt.max_host_bytes = tool_size("--max-host-bytes", optarg);
 		break;
 	case OPT_SYNC:
 		play.opt.sync_after_launch = true;

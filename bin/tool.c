@@ -245,6 +245,24 @@ uint64_t tool_number(const char *what, const char *text)
 	return v;
 }
 
+uint64_t tool_size(const char *what, const char *text)
+{
+	uint64_t v;
+
+	if (!hrr_select_size(text, &v))
+		tool_misuse("%s: not a size like 4096 or 4K: %s", what, text);
+	return v;
+}
+
+uint64_t tool_time(const char *what, const char *text)
+{
+	uint64_t v;
+
+	if (!hrr_select_time(text, &v))
+		tool_misuse("%s: not a time like 1500 or 1.5us: %s", what, text);
+	return v;
+}
+
 uint64_t tool_address(const char *what, const char *text)
 {
 	uint64_t v;

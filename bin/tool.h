@@ -65,6 +65,8 @@ _Noreturn void tool_misuse(const char *fmt, ...) HRR_PRINTF(1, 2);
 /* --- arguments; what names the option or operand in the misuse message --- */
 
 uint64_t tool_number(const char *what, const char *text);  /* decimal or 0x…, up to 2^64-1 */
+uint64_t tool_size(const char *what, const char *text);	   /* as selectors have it: 64K */
+uint64_t tool_time(const char *what, const char *text);	   /* the same: 1.5us */
 uint64_t tool_address(const char *what, const char *text); /* 0x… hex digits */
 
 /* --- standard output, buffered: only data goes there --- */

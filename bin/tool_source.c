@@ -32,7 +32,8 @@ bool tool_say_state(const char *operand, const struct hrr_source *src)
 		tool_say(operand, 0,
 			 "filtered or cut short: the end record counts other calls than there are");
 	else if (st.ended_cut)
-		tool_say(operand, 0, "cut short: the program ended inside its last calls");
+		tool_say(operand, 0,
+			 "cut short: the process was killed, or not recorded to its end");
 	if (st.no_header && !st.sidecar)
 		tool_say(operand, 0, "no header: the stream does not begin here");
 	if (st.lost > 0)

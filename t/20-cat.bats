@@ -124,6 +124,7 @@ select_is() { # EXPR SEQS
 	select_is 'tid=4243' '4 5 6 '
 	select_is 'size=16' '2 3 7 '
 	select_is 'size>1G' '8 '
+	select_is 'size>0.5T' '8 '
 	select_is 'stream=0x6000' '4 5 6 '
 	select_is 'addr=0x7f0000000000' '2 3 5 7 9 '
 	select_is 'addr=0x7f000000000f' '2 3 7 '

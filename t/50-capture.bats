@@ -241,6 +241,9 @@ pick() { jq -r "$1"; }
 	status_is 125
 	run_sep hrr-capture --max-bytes 12Q true
 	status_is 125
+	err_has "--max-bytes: not a size like 4096 or 4K: 12Q"
+	run_sep hrr-capture --min-free 20000000T true
+	status_is 125
 }
 
 @test "capture: an archive that is there is refused, and the program not run" {
@@ -646,6 +649,20 @@ window_is_whole() {
 	err_has "recording stopped, the program runs on: --max-bytes is reached"
 	[ "$(events a.hrr | tail -1 | jq -r .end)" = cut ]
 	events a.hrr | jq -r 'select(.seq).seq' | awk '$1 != NR { bad = 1 } END { exit bad || NR == 0 || NR == 100000 }'
+}
+
+@test "capture: sizes are those of selectors" {
+	run_sep hrr-capture -o a.hrr --max-bytes 0.1M --ring-size 0.0625M -- "$STUB/calls" small 100000
+	status_is 0
+	err_has "--max-bytes is reached"
+	[ "$(stat -c %s a.hrr/pid-*/events.jsonl)" -lt 1000000 ]
+}
+
+@test "capture: of a stream that was not recorded to its end no program says that it was in a call" {
+	need_prog hrr-cat
+	run_sep hrr-capture -q -o a.hrr --max-bytes 100K -- "$STUB/calls" small 100000
+	run_sep hrr-cat -c a.hrr
+	err_is "hrr-cat: a.hrr: cut short: the process was killed, or not recorded to its end"
 }
 
 @test "capture: version and devices, once the program has had something of a device" {

@@ -461,7 +461,7 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 
 @test "hrr-play --max-host-bytes refuses with the numbers" {
 	record hostreg
-	play --max-host-bytes 4096 run.hrr
+	play --max-host-bytes 4K run.hrr
 	status_is 1
 	err_has "over --max-host-bytes 4096"
 }

@@ -83,7 +83,7 @@ static bool number(enum key key, const char *s, size_t len, uint64_t *ret)
 		const char *name;
 		uint64_t factor;
 	} times[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}},
-	  sizes[] = {{"K", 1u << 10}, {"M", 1u << 20}, {"G", 1u << 30}};
+	  sizes[] = {{"K", 1u << 10}, {"M", 1u << 20}, {"G", 1u << 30}, {"T", (uint64_t)1 << 40}};
 	uint64_t v = 0, fraction = 0, scale = 1, factor = 1;
 	size_t i = 0;
 
@@ -124,7 +124,7 @@ static bool number(enum key key, const char *s, size_t len, uint64_t *ret)
 				factor = times[k].factor;
 				found = true;
 			}
-		for (size_t k = 0; k < 3 && key == KEY_SIZE; k++)
+		for (size_t k = 0; k < 4 && key == KEY_SIZE; k++)
 			if (len - i == 1 && s[i] == sizes[k].name[0]) {
 				factor = sizes[k].factor;
 				found = true;
