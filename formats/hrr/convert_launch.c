@@ -4,17 +4,6 @@
 #include "formats/hrr/convert_private.h"
 #include "formats/hrr/launch.h"
 
-static void put_dims(struct hrr_buf *b, const uint32_t *v)
-{
-	PUT(b, "[");
-	put_dec(b, v[0]);
-	PUT(b, ",");
-	put_dec(b, v[1]);
-	PUT(b, ",");
-	put_dec(b, v[2]);
-	PUT(b, "]");
-}
-
 /* Kinds of offsets of arguments: where the code object says, else where its size lets it lie. */
 static int put_arg_list(struct hrr_convert *c, const struct hrr_launch *l,
 			const struct known_kernel *k)
@@ -110,9 +99,9 @@ static int put_kernel(struct hrr_convert *c, const struct hrr_launch *l, const u
 	if (room(b, 160) < 0)
 		return -ENOMEM;
 	PUT(b, ",\"grid\":");
-	put_dims(b, grid);
+	hrr_buf_add_dims(b, grid);
 	PUT(b, ",\"block\":");
-	put_dims(b, block);
+	hrr_buf_add_dims(b, block);
 	PUT(b, ",\"lds\":");
 	put_dec(b, lds);
 	rc = put_arg_list(c, l, k);
@@ -164,7 +153,7 @@ static int put_launch_args(struct hrr_convert *c, const struct prog *p, const st
 				return -ENOMEM;
 			break;
 		case HRR_UP_LP_BOX:
-			put_dims(b, dims[boxes < 1 ? boxes : 1]);
+			hrr_buf_add_dims(b, dims[boxes < 1 ? boxes : 1]);
 			boxes++;
 			break;
 		case HRR_UP_LP_NONE:

@@ -83,6 +83,14 @@ int hrr_buf_addu(struct hrr_buf *b, uint64_t v)
 	return 0;
 }
 
+int hrr_buf_add_dims(struct hrr_buf *b, const uint32_t v[3])
+{
+	for (int i = 0; i < 3; i++)
+		if (hrr_buf_addc(b, i == 0 ? '[' : ',') < 0 || hrr_buf_addu(b, v[i]) < 0)
+			return -ENOMEM;
+	return hrr_buf_addc(b, ']');
+}
+
 int hrr_buf_addx(struct hrr_buf *b, uint64_t v)
 {
 	if (hrr_buf_reserve(b, HRR_ADDR_ROOM) < 0)

@@ -25,7 +25,8 @@ int hrr_buf_add(struct hrr_buf *b, const void *data, size_t n);
 int hrr_buf_addc(struct hrr_buf *b, char c);
 int hrr_buf_adds(struct hrr_buf *b, const char *s);
 int hrr_buf_addf(struct hrr_buf *b, const char *fmt, ...) HRR_PRINTF(2, 3);
-int hrr_buf_addu(struct hrr_buf *b, uint64_t v); /* decimal */
+int hrr_buf_addu(struct hrr_buf *b, uint64_t v);	      /* decimal */
+int hrr_buf_add_dims(struct hrr_buf *b, const uint32_t v[3]); /* "[1,2,3]" */
 int hrr_buf_addx(struct hrr_buf *b, uint64_t v); /* "0x…" without quotes, no leading zeros */
 /* The contents ended by a NUL that is not counted in len; NULL when out of memory. */
 char *hrr_buf_str(struct hrr_buf *b);

@@ -132,17 +132,6 @@ static void put_ptr(struct process *p, struct hrr_buf *b, const struct hrr_rec_a
 		hrr_buf_addc(b, ']');
 }
 
-static void put_triple(struct hrr_buf *b, const uint32_t *d)
-{
-	hrr_buf_addc(b, '[');
-	hrr_buf_addu(b, d[0]);
-	hrr_buf_addc(b, ',');
-	hrr_buf_addu(b, d[1]);
-	hrr_buf_addc(b, ',');
-	hrr_buf_addu(b, d[2]);
-	hrr_buf_addc(b, ']');
-}
-
 /* False: the launch is recorded, what it launched is not known. */
 static bool launch_of(const struct process *p, const struct hrr_att *a, struct hrr_att_kernel *k)
 {
@@ -160,9 +149,9 @@ static void put_launch(struct process *p, struct hrr_buf *b, const struct hrr_at
 	const struct kernel *kn = &p->kernels[k.kernel];
 	hrr_buf_add(b, kn->head.data, kn->head.len);
 	LIT(b, ",\"grid\":");
-	put_triple(b, k.grid);
+	hrr_buf_add_dims(b, k.grid);
 	LIT(b, ",\"block\":");
-	put_triple(b, k.block);
+	hrr_buf_add_dims(b, k.block);
 	LIT(b, ",\"lds\":");
 	hrr_buf_addu(b, k.lds);
 	if (!kn->layout) { /* args left out: not the same as a kernel that takes none */

@@ -74,13 +74,7 @@ static void put_dim3(struct hrr_buf *b, const unsigned char *at)
 	uint32_t d[3];
 
 	memcpy(d, at, sizeof d);
-	hrr_buf_addc(b, '[');
-	hrr_buf_addu(b, d[0]);
-	hrr_buf_addc(b, ',');
-	hrr_buf_addu(b, d[1]);
-	hrr_buf_addc(b, ',');
-	hrr_buf_addu(b, d[2]);
-	hrr_buf_addc(b, ']');
+	hrr_buf_add_dims(b, d);
 }
 
 static void put_enum(struct hrr_buf *b, const struct hrr_enum *en, int layout, int v)

@@ -1,3 +1,4 @@
+#include "lib/hip/array_format.h"
 #include "lib/preload/preload.h"
 
 #include <stdlib.h>
@@ -36,25 +37,6 @@ uint64_t hrr_array_element(uint64_t handle)
 	return n;
 }
 
-static uint64_t format_bytes(int format)
-{
-	switch (format) {
-	case HIP_AD_FORMAT_UNSIGNED_INT8:
-	case HIP_AD_FORMAT_SIGNED_INT8:
-		return 1;
-	case HIP_AD_FORMAT_UNSIGNED_INT16:
-	case HIP_AD_FORMAT_SIGNED_INT16:
-	case HIP_AD_FORMAT_HALF:
-		return 2;
-	case HIP_AD_FORMAT_UNSIGNED_INT32:
-	case HIP_AD_FORMAT_SIGNED_INT32:
-	case HIP_AD_FORMAT_FLOAT:
-		return 4;
-	default:
-		return 0;
-	}
-}
-
 static void made(const struct hrr_call *c, uint64_t element)
 {
 	uint64_t handle = *(const uint64_t *)(uintptr_t)c->a[0];
@@ -89,12 +71,12 @@ void hrr_array_leave(struct hrr_call *c)
 	}
 	case HRR_API_hipArrayCreate: {
 		const struct HIP_ARRAY_DESCRIPTOR *d = described(c);
-		made(c, format_bytes(d->Format) * d->NumChannels);
+		made(c, hrr_array_format_bytes(d->Format) * d->NumChannels);
 		break;
 	}
 	case HRR_API_hipArray3DCreate: {
 		const struct HIP_ARRAY3D_DESCRIPTOR *d = described(c);
-		made(c, format_bytes(d->Format) * d->NumChannels);
+		made(c, hrr_array_format_bytes(d->Format) * d->NumChannels);
 		break;
 	}
 	case HRR_API_hipFreeArray:

@@ -1,28 +1,10 @@
+#include "lib/hip/array_format.h"
 #include "lib/replay/engine.h"
 
 /*
  * HIP arrays: handles of memory that has no address. Copies from and to them are
  * copies with one end left to the run time; textures on them are not replayed.
  */
-
-static uint32_t format_bytes(int format)
-{
-	switch (format) {
-	case HIP_AD_FORMAT_UNSIGNED_INT8:
-	case HIP_AD_FORMAT_SIGNED_INT8:
-		return 1;
-	case HIP_AD_FORMAT_UNSIGNED_INT16:
-	case HIP_AD_FORMAT_SIGNED_INT16:
-	case HIP_AD_FORMAT_HALF:
-		return 2;
-	case HIP_AD_FORMAT_UNSIGNED_INT32:
-	case HIP_AD_FORMAT_SIGNED_INT32:
-	case HIP_AD_FORMAT_FLOAT:
-		return 4;
-	default:
-		return 0;
-	}
-}
 
 /* Bytes of an element, by what the call was given; 0: it does not say. */
 static uint32_t element(const struct hrr_event *ev)
@@ -33,11 +15,11 @@ static uint32_t element(const struct hrr_event *ev)
 		return 0;
 	if (ev->api == HRR_API_hipArrayCreate) {
 		const struct HIP_ARRAY_DESCRIPTOR *d = p;
-		return d->NumChannels <= 4 ? format_bytes(d->Format) * d->NumChannels : 0;
+		return d->NumChannels <= 4 ? hrr_array_format_bytes(d->Format) * d->NumChannels : 0;
 	}
 	if (ev->api == HRR_API_hipArray3DCreate) {
 		const struct HIP_ARRAY3D_DESCRIPTOR *d = p;
-		return d->NumChannels <= 4 ? format_bytes(d->Format) * d->NumChannels : 0;
+		return d->NumChannels <= 4 ? hrr_array_format_bytes(d->Format) * d->NumChannels : 0;
 	}
 	const struct hipChannelFormatDesc *d = p;
 	int64_t bits = (int64_t)d->x + d->y + d->z + d->w;

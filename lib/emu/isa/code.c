@@ -244,8 +244,7 @@ unsigned isa_code_lanes(const struct isa_code *code)
 	return code->lanes;
 }
 
-/* Joins a run to code that is already there (or to be decoded later). */
-static int run_link(struct isa_wave *w, const struct isa_inst *in)
+int isa_jump(struct isa_wave *w, const struct isa_inst *in)
 {
 	const struct isa_inst *t = atomic_load_explicit(&in->target, memory_order_acquire);
 
@@ -273,7 +272,7 @@ static const struct isa_inst *_Atomic *slot_of(struct isa_code *c, u64 pc)
 static void link_to(struct isa_inst *in, u64 pc, const struct isa_inst *target)
 {
 	*in =
-	    (struct isa_inst){.run = run_link, .fn = run_link, .flags = F_LINK | F_CTRL, .pc = pc};
+	    (struct isa_inst){.run = isa_jump, .fn = isa_jump, .flags = F_LINK | F_CTRL, .pc = pc};
 	in->target_pc = pc;
 	atomic_init(&in->target, target);
 }

@@ -232,6 +232,8 @@ enum isa_arch isa_program_arch(const struct isa_program *prog);
 /* Text of an instruction as disassembled, into text. */
 void isa_inst_text(struct isa_code *code, const struct isa_inst *in, char *text, size_t size);
 const struct isa_inst *isa_resolve(struct isa_wave *w, const struct isa_inst *in, u64 pc);
+/* Goes on at the target: a branch, or a run joined to code that is already there. */
+int isa_jump(struct isa_wave *w, const struct isa_inst *in);
 
 /* Appends what is decoded; memory lives as long as the code. */
 void *isa_code_alloc(struct isa_code *code, size_t size);

@@ -160,21 +160,7 @@ static u64 sbfe_i64(u64 a, u32 b)
 		SCC = r_ != 0;                                        \
 		return NEXT_INST;                                     \
 	}
-#define SX(name, spec, archs)
 #include "lib/emu/isa/salu.def"
-#undef SA
-#undef SI
-#undef SF
-#undef SH
-#undef SU
-#undef SUZ
-#undef SUC
-#undef SQ
-#undef SQZ
-#undef SC
-#undef SAVE
-#undef WREX
-#undef SX
 
 FUNC(s_cmov_b32)
 {

@@ -5,33 +5,8 @@
 
 /* Scalar instructions by hand: one function for each SX row of salu.def. */
 #define FUNC(name) int op_##name(struct isa_wave *w, const struct isa_inst *in)
-#define SU(name, spec, archs, expr)
-#define SA(name, spec, archs, expr)
-#define SI(name, spec, archs, expr)
-#define SF(name, spec, archs, expr)
-#define SH(name, spec, archs, expr)
-#define SUZ(name, spec, archs, expr)
-#define SUC(name, spec, archs, expr, scc)
-#define SQ(name, spec, archs, expr)
-#define SQZ(name, spec, archs, expr)
-#define SC(name, spec, archs, cond)
-#define SAVE(name, archs, expr)
-#define WREX(name, archs, expr)
 #define SX(name, spec, archs) FUNC(name);
 #include "lib/emu/isa/salu.def"
-#undef SU
-#undef SA
-#undef SI
-#undef SF
-#undef SH
-#undef SUZ
-#undef SUC
-#undef SQ
-#undef SQZ
-#undef SC
-#undef SAVE
-#undef WREX
-#undef SX
 
 /* their operands */
 #define A isa_su32(w, in, 0)

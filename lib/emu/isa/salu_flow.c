@@ -1,18 +1,6 @@
 /* Control flow: branches, calls, barriers, messages, ends. */
 #include "lib/emu/isa/salu.h"
 
-static int jump(struct isa_wave *w, const struct isa_inst *in)
-{
-	const struct isa_inst *t = atomic_load_explicit(&in->target, memory_order_acquire);
-
-	if (!t) {
-		t = isa_resolve(w, in, in->target_pc);
-		if (!t)
-			return NEXT_STOP;
-	}
-	w->in = t;
-	return NEXT_JUMP;
-}
 static int jump_to(struct isa_wave *w, const struct isa_inst *in, u64 pc)
 {
 	const struct isa_inst *t = isa_resolve(w, in, pc);
@@ -22,10 +10,10 @@ static int jump_to(struct isa_wave *w, const struct isa_inst *in, u64 pc)
 	w->in = t;
 	return NEXT_JUMP;
 }
-#define BRANCH(name, cond)                               \
-	FUNC(name)                                       \
-	{                                                \
-		return (cond) ? jump(w, in) : NEXT_INST; \
+#define BRANCH(name, cond)                                   \
+	FUNC(name)                                           \
+	{                                                    \
+		return (cond) ? isa_jump(w, in) : NEXT_INST; \
 	}
 BRANCH(s_branch, true)
 BRANCH(s_cbranch_scc0, !SCC)
@@ -40,7 +28,7 @@ BRANCH(s_cbranch_cdbguser, false)
 FUNC(s_call_b64)
 {
 	*isa_s64(w, in->ds) = in->pc + in->size;
-	return jump(w, in);
+	return isa_jump(w, in);
 }
 FUNC(s_getpc_b64)
 {

@@ -194,19 +194,6 @@ static void add_salu(void)
 	add(#name "_b32", "u:u", 0, (archs)&RDNA, cls, n++);
 #define SX(name, spec, archs) add(#name, spec, 0, archs, cls, n++);
 #include "lib/emu/isa/salu.def"
-#undef SA
-#undef SI
-#undef SF
-#undef SH
-#undef SU
-#undef SUZ
-#undef SUC
-#undef SQ
-#undef SQZ
-#undef SC
-#undef SAVE
-#undef WREX
-#undef SX
 }
 
 static void add_memory(const char *name, unsigned archs, u8 cls, u8 kind, u8 op, u8 size, u8 dwords,

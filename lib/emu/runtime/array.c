@@ -4,30 +4,13 @@
 
 #include "lib/emu/runtime/copy.h"
 #include "lib/emu/runtime/mem.h"
+#include "lib/hip/array_format.h"
 
 #define PITCH 256u
 
 const struct array *array_get(hipArray_t h)
 {
 	return handle_is(HANDLE_ARRAY, h) ? (const struct array *)(const void *)h : NULL;
-}
-
-static size_t format_size(int format)
-{
-	switch (format) {
-	case HIP_AD_FORMAT_UNSIGNED_INT8:
-	case HIP_AD_FORMAT_SIGNED_INT8:
-		return 1;
-	case HIP_AD_FORMAT_UNSIGNED_INT16:
-	case HIP_AD_FORMAT_SIGNED_INT16:
-	case HIP_AD_FORMAT_HALF:
-		return 2;
-	case HIP_AD_FORMAT_UNSIGNED_INT32:
-	case HIP_AD_FORMAT_SIGNED_INT32:
-	case HIP_AD_FORMAT_FLOAT:
-		return 4;
-	}
-	return 0;
 }
 
 /* The format of a channel descriptor; 0: none we know. */
@@ -107,7 +90,7 @@ static hipError_t from_desc(hipArray_t *ret, const struct hipChannelFormatDesc *
 		return hipErrorInvalidValue;
 	a.desc = *desc;
 	a.format = desc_format(desc, &a.channels);
-	a.elem = format_size(a.format) * a.channels;
+	a.elem = hrr_array_format_bytes(a.format) * a.channels;
 	return create(ret, &a, api);
 }
 
@@ -135,7 +118,7 @@ hipError_t emu_hipArrayCreate(hipArray_t *pHandle, struct HIP_ARRAY_DESCRIPTOR *
 			  .height = d->Height,
 			  .format = d->Format,
 			  .channels = d->NumChannels,
-			  .elem = format_size(d->Format) * d->NumChannels};
+			  .elem = hrr_array_format_bytes(d->Format) * d->NumChannels};
 	return emu_ret(create(pHandle, &a, "hipArrayCreate"));
 }
 
@@ -150,7 +133,7 @@ hipError_t emu_hipArray3DCreate(hipArray_t *array, struct HIP_ARRAY3D_DESCRIPTOR
 			  .format = d->Format,
 			  .channels = d->NumChannels,
 			  .flags = d->Flags,
-			  .elem = format_size(d->Format) * d->NumChannels};
+			  .elem = hrr_array_format_bytes(d->Format) * d->NumChannels};
 	return emu_ret(create(array, &a, "hipArray3DCreate"));
 }
 

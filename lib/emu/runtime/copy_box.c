@@ -8,46 +8,47 @@ static uint64_t A(const void *p)
 	return (uintptr_t)p;
 }
 
+/* One end of a copy: where it begins, its distances, and the bytes that a position in x counts. */
+struct end {
+	uint64_t base;
+	size_t pitch, slice, elem;
+};
+
+static hipError_t box_end(hipArray_t array, const void *p, size_t pitch, size_t ysize,
+			  struct end *ret)
+{
+	if (array == NULL) {
+		*ret = (struct end){A(p), pitch, pitch * ysize, 1};
+		return p != NULL ? hipSuccess : hipErrorInvalidValue;
+	}
+	const struct array *a = array_get(array);
+	if (a == NULL || p != NULL)
+		return hipErrorInvalidValue;
+	*ret = (struct end){a->base, a->pitch, a->pitch * a->rows, a->elem};
+	return hipSuccess;
+}
+
 hipError_t copy_from_3d(const struct hipMemcpy3DParms *p, struct copy_op *ret_op)
 {
-	struct copy_op c = {
-	    .width = p->extent.width, .height = p->extent.height, .depth = p->extent.depth};
-	size_t selem = 1, delem = 1;
+	struct end s, d;
 
-	if (p->srcArray != NULL) {
-		const struct array *a = array_get(p->srcArray);
-		if (a == NULL || p->srcPtr.ptr != NULL)
-			return hipErrorInvalidValue;
-		selem = a->elem;
-		c.spitch = a->pitch;
-		c.sslice = a->pitch * a->rows;
-		c.src = a->base;
-	} else {
-		c.spitch = p->srcPtr.pitch;
-		c.sslice = p->srcPtr.pitch * p->srcPtr.ysize;
-		c.src = A(p->srcPtr.ptr);
-	}
-	if (p->dstArray != NULL) {
-		const struct array *a = array_get(p->dstArray);
-		if (a == NULL || p->dstPtr.ptr != NULL)
-			return hipErrorInvalidValue;
-		delem = a->elem;
-		c.dpitch = a->pitch;
-		c.dslice = a->pitch * a->rows;
-		c.dst = a->base;
-	} else {
-		c.dpitch = p->dstPtr.pitch;
-		c.dslice = p->dstPtr.pitch * p->dstPtr.ysize;
-		c.dst = A(p->dstPtr.ptr);
-	}
-	if (c.src == 0 || c.dst == 0)
-		return hipErrorInvalidValue;
+	hipError_t e = box_end(p->srcArray, p->srcPtr.ptr, p->srcPtr.pitch, p->srcPtr.ysize, &s);
+	if (e == hipSuccess)
+		e = box_end(p->dstArray, p->dstPtr.ptr, p->dstPtr.pitch, p->dstPtr.ysize, &d);
+	if (e != hipSuccess)
+		return e;
 	/* With an array the extent and its position count elements, otherwise bytes. */
-	c.width *= p->srcArray != NULL ? selem : delem;
-	c.src += p->srcPos.x * selem + p->srcPos.y * c.spitch + p->srcPos.z * c.sslice;
-	c.dst += p->dstPos.x * delem + p->dstPos.y * c.dpitch + p->dstPos.z * c.dslice;
-	c.use_2d = true;
-	*ret_op = c;
+	*ret_op = (struct copy_op){
+	    .src = s.base + p->srcPos.x * s.elem + p->srcPos.y * s.pitch + p->srcPos.z * s.slice,
+	    .dst = d.base + p->dstPos.x * d.elem + p->dstPos.y * d.pitch + p->dstPos.z * d.slice,
+	    .spitch = s.pitch,
+	    .sslice = s.slice,
+	    .dpitch = d.pitch,
+	    .dslice = d.slice,
+	    .width = p->extent.width * (p->srcArray != NULL ? s.elem : d.elem),
+	    .height = p->extent.height,
+	    .depth = p->extent.depth,
+	    .use_2d = true};
 	return hipSuccess;
 }
 

@@ -166,19 +166,6 @@ hipError_t emu_hipGraphAddMemcpyNode1D(hipGraphNode_t *pGraphNode, hipGraph_t gr
 	ADD_NODE(NODE_COPY_1D, params_copy_1d(n, NODE_COPY_1D, dst, src, count, kind));
 }
 
-static hipError_t params_symbol(struct node *n, bool to, const void *symbol, void *other,
-				size_t count, size_t offset, int kind)
-{
-	uint64_t addr;
-
-	hipError_t e = copy_symbol(symbol, offset, count, emu_thread.device, &addr);
-	if (e != hipSuccess)
-		return e;
-	void *at = (void *)(uintptr_t)addr;
-	return params_copy_1d(n, to ? NODE_COPY_TO : NODE_COPY_FROM, to ? at : other,
-			      to ? other : at, count, kind);
-}
-
 hipError_t emu_hipGraphAddMemcpyNodeToSymbol(hipGraphNode_t *pGraphNode, hipGraph_t graph,
 					     hipGraphNode_t *pDependencies, size_t numDependencies,
 					     void *symbol, void *src, size_t count, size_t offset,

@@ -251,24 +251,12 @@ hipError_t emu_hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t hGraphExec, hipG
 		  params_copy_1d(n, NODE_COPY_1D, dst, src, count, kind));
 }
 
-static hipError_t to_symbol(struct node *n, bool to, const void *symbol, void *other, size_t count,
-			    size_t offset, int kind)
-{
-	uint64_t addr;
-
-	hipError_t e = copy_symbol(symbol, offset, count, emu_thread.device, &addr);
-	if (e != hipSuccess)
-		return e;
-	void *at = (void *)(uintptr_t)addr;
-	return params_copy_1d(n, to ? NODE_COPY_TO : NODE_COPY_FROM, to ? at : other,
-			      to ? other : at, count, kind);
-}
-
 hipError_t emu_hipGraphExecMemcpyNodeSetParamsToSymbol(hipGraphExec_t hGraphExec,
 						       hipGraphNode_t node, void *symbol, void *src,
 						       size_t count, size_t offset, int kind)
 {
-	EXEC_CALL(hGraphExec, node, IS_COPY, to_symbol(n, true, symbol, src, count, offset, kind));
+	EXEC_CALL(hGraphExec, node, IS_COPY,
+		  params_symbol(n, true, symbol, src, count, offset, kind));
 }
 
 hipError_t emu_hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t hGraphExec,
@@ -276,7 +264,8 @@ hipError_t emu_hipGraphExecMemcpyNodeSetParamsFromSymbol(hipGraphExec_t hGraphEx
 							 void *symbol, size_t count, size_t offset,
 							 int kind)
 {
-	EXEC_CALL(hGraphExec, node, IS_COPY, to_symbol(n, false, symbol, dst, count, offset, kind));
+	EXEC_CALL(hGraphExec, node, IS_COPY,
+		  params_symbol(n, false, symbol, dst, count, offset, kind));
 }
 
 hipError_t emu_hipGraphExecMemsetNodeSetParams(hipGraphExec_t hGraphExec, hipGraphNode_t node,

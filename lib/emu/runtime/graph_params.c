@@ -125,6 +125,19 @@ hipError_t params_copy_1d(struct node *n, enum node_type type, const void *dst, 
 	return hipSuccess;
 }
 
+hipError_t params_symbol(struct node *n, bool to, const void *symbol, void *other, size_t count,
+			 size_t offset, int kind)
+{
+	uint64_t addr;
+
+	hipError_t e = copy_symbol(symbol, offset, count, emu_thread.device, &addr);
+	if (e != hipSuccess)
+		return e;
+	void *at = (void *)(uintptr_t)addr;
+	return params_copy_1d(n, to ? NODE_COPY_TO : NODE_COPY_FROM, to ? at : other,
+			      to ? other : at, count, kind);
+}
+
 hipError_t params_memset(struct node *n, const struct hipMemsetParams *p)
 {
 	struct op op = {.kind = OP_SET};
