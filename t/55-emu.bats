@@ -74,7 +74,7 @@ in_mode() {
 }
 
 @test "emu: its manual page names every setting there is, and no other" {
-	grep -rhoE '"HRR_EMU_[A-Z]+"' "$ROOT"/lib/emu --include=*.c | tr -d '"' | sort -u >used
+	grep -rhoE '"(HRR_EMU_[A-Z]+|[A-Z]+_VISIBLE_DEVICES)"' "$ROOT"/lib/emu --include=*.c | tr -d '"' | sort -u >used
 	sed -n 's/^\.It Ev //p' "$ROOT/man/hrr-emu.7" | sort >written
 	diff used written
 }

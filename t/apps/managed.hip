@@ -18,7 +18,11 @@ int main(int argc, char **argv)
 	uint32_t seed = app_seed(argc, argv, 1, 1);
 	size_t size = N * sizeof(float);
 	float *x;
-	int can = 0;
+	int can = 0, where = 77, mostly = 77;
+	void *data[] = {&where, &mostly};
+	size_t sizes[] = {sizeof where, sizeof mostly};
+	hipMemRangeAttribute which[] = {hipMemRangeAttributePreferredLocation,
+					hipMemRangeAttributeReadMostly};
 
 	app_begin(argv[0], 1);
 	CHECK(hipDeviceGetAttribute(&can, hipDeviceAttributeManagedMemory, 0));
@@ -28,6 +32,14 @@ int main(int argc, char **argv)
 	app_numbers(x, N, seed);
 	CHECK(hipMemAdvise(x, size, hipMemAdviseSetPreferredLocation, 0));
 	CHECK(hipMemPrefetchAsync(x, size, 0, NULL));
+	/* A machine without HMM has no answer. */
+	if (hipMemRangeGetAttribute(&where, sizeof where, hipMemRangeAttributeLastPrefetchLocation,
+				    x, size) == hipSuccess &&
+	    hipMemRangeGetAttributes(data, sizes, which, 2, x, size) == hipSuccess) {
+		app_equal("place", 0, where, 0);
+		app_equal("mostly read", 0, mostly, 0);
+	}
+	hipGetLastError();
 	next<<<(N + 255) / 256, 256>>>(x, N);
 	CHECK(hipGetLastError());
 	CHECK(hipDeviceSynchronize());

@@ -6,6 +6,7 @@
 
 #include "lib/emu/runtime/capture.h"
 #include "lib/emu/runtime/sched.h"
+#include "lib/emu/runtime/visible.h"
 
 #define LDS_BYTES (64u << 10)
 
@@ -73,7 +74,7 @@ hipError_t emu_hipGetDeviceProperties(struct hipDeviceProp_t *prop, int deviceId
 	p.maxThreadsPerMultiProcessor = a->waves_per_cu * a->wave_size;
 	p.clockInstructionRate = 1000000;
 	p.concurrentKernels = 1;
-	p.pciBusID = deviceId + 1;
+	p.pciBusID = rt.dev[deviceId].id + 1;
 	p.maxSharedMemoryPerMultiProcessor = a->lds_bytes;
 	p.canMapHostMemory = 1;
 	p.gcnArch = a->gcn;
@@ -327,8 +328,9 @@ hipError_t emu_hipDeviceGetUuid(struct hipUUID_t *uuid, int device)
 		return emu_ret(hipErrorInvalidValue);
 	if (!rt_device_ok(device))
 		return emu_ret(hipErrorInvalidDevice);
-	char text[sizeof uuid->bytes + 1];
-	snprintf(text, sizeof text, "hrr-emu-%08x", (unsigned)device);
+	char text[VISIBLE_UUID_SIZE];
+	_Static_assert(sizeof uuid->bytes == VISIBLE_UUID_SIZE - 1, "the digits alone");
+	visible_uuid(rt.dev[device].id, text);
 	memcpy(uuid->bytes, text, sizeof uuid->bytes);
 	return emu_ret(hipSuccess);
 }
@@ -340,7 +342,7 @@ hipError_t emu_hipDeviceGetPCIBusId(char *pciBusId, int len, int device)
 		return emu_ret(hipErrorInvalidValue);
 	if (!rt_device_ok(device))
 		return emu_ret(hipErrorInvalidDevice);
-	snprintf(pciBusId, (size_t)len, "0000:%02x:00.0", (unsigned)device + 1);
+	snprintf(pciBusId, (size_t)len, "0000:%02x:00.0", (unsigned)rt.dev[device].id + 1);
 	return emu_ret(hipSuccess);
 }
 
@@ -352,10 +354,14 @@ hipError_t emu_hipDeviceGetByPCIBusId(int *device, const char *pciBusId)
 	if (device == NULL || pciBusId == NULL)
 		return emu_ret(hipErrorInvalidValue);
 	if (sscanf(pciBusId, "%x:%x:%x.%x", &domain, &bus, &dev, &fn) != 4 || domain != 0 ||
-	    dev != 0 || fn != 0 || bus == 0 || !rt_device_ok((int)bus - 1))
+	    dev != 0 || fn != 0)
 		return emu_ret(hipErrorInvalidDevice);
-	*device = (int)bus - 1;
-	return emu_ret(hipSuccess);
+	for (int i = 0; i < rt.n_devices; i++)
+		if ((unsigned)rt.dev[i].id + 1 == bus) {
+			*device = i;
+			return emu_ret(hipSuccess);
+		}
+	return emu_ret(hipErrorInvalidDevice);
 }
 
 hipError_t emu_hipChooseDevice(int *device, struct hipDeviceProp_t *prop)

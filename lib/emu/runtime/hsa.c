@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/emu/runtime/device.h"
+#include "lib/emu/runtime/visible.h"
 
 #define AGENT 0x1000u /* handles: AGENT the CPU, AGENT + 1 + d device d */
 #define POOL 0x2000u
@@ -153,7 +154,7 @@ hsa_handle hsa_agent_handle(int device)
 
 int hsa_agent_device(hsa_handle agent)
 {
-	if (agent.handle < AGENT || agent.handle > AGENT + (uint64_t)rt.n_devices)
+	if (agent.handle < AGENT || agent.handle > AGENT + (uint64_t)rt.n_agents)
 		return -2;
 	return (int)(agent.handle - AGENT) - 1;
 }
@@ -164,8 +165,8 @@ hsa_status_t emu_hsa_iterate_agents(hsa_status_t (*fn)(hsa_handle agent, void *d
 		return HSA_NOT_INITIALIZED;
 	if (fn == NULL)
 		return HSA_INVALID_ARGUMENT;
-	for (int d = -1; d < rt.n_devices; d++) {
-		hsa_status_t s = fn(hsa_agent_handle(d), data);
+	for (int i = -1; i < rt.n_agents; i++) {
+		hsa_status_t s = fn(hsa_agent_handle(i < 0 ? -1 : rt.agents[i]), data);
 		if (s != HSA_SUCCESS)
 			return s;
 	}
@@ -208,7 +209,7 @@ static hsa_status_t gpu_info(int attribute, void *value, int device)
 	case 0xa003:
 		return u32(value, (uint32_t)a->clock_khz / 1000);
 	case 0xa006: /* bus, device, function */
-		return u32(value, (uint32_t)(device + 1) << 8);
+		return u32(value, (uint32_t)(rt.dev[device].id + 1) << 8);
 	case 0xa007:
 		return u32(value, (uint32_t)a->bus_bits);
 	case 0xa008:
@@ -220,7 +221,8 @@ static hsa_status_t gpu_info(int attribute, void *value, int device)
 	case 0xa00b:
 		return u32(value, 4);
 	case 0xa011:
-		snprintf(value, 21, "GPU-%016x", (unsigned)device);
+		memcpy(value, "GPU-", 4);
+		visible_uuid(rt.dev[device].id, (char *)value + 4);
 		return HSA_SUCCESS;
 	}
 	return HSA_INVALID_ARGUMENT;
@@ -245,7 +247,7 @@ hsa_status_t emu_hsa_agent_get_info(hsa_handle agent, int attribute, void *value
 		return u32(value, d < 0);
 	case 16: /* node */
 	case 0xa004:
-		return u32(value, (uint32_t)(d + 1));
+		return u32(value, d < 0 ? 0 : (uint32_t)rt.dev[d].id + 1);
 	case 20: /* extensions */
 		memset(value, 0, 128);
 		return HSA_SUCCESS;
@@ -298,7 +300,7 @@ const struct hsa_pool *hsa_pool_get(hsa_handle h)
 {
 	uint64_t n = h.handle - POOL;
 
-	if (h.handle < POOL || n / POOLS_PER_AGENT > (uint64_t)rt.n_devices)
+	if (h.handle < POOL || n / POOLS_PER_AGENT > (uint64_t)rt.n_agents)
 		return NULL;
 	return hsa_agent_pool((int)(n / POOLS_PER_AGENT) - 1, (unsigned)(n % POOLS_PER_AGENT));
 }

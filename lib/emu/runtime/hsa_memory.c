@@ -225,7 +225,7 @@ hsa_status_t emu_hsa_amd_pointer_info(const void *ptr, void *info, void *(*alloc
 		out.flags = r->kind == RANGE_HSA || r->kind == RANGE_HSA_HOST ? r->flags
 			    : host					      ? HSA_FINE
 									      : HSA_COARSE;
-		for (int d = 0; d < rt.n_devices; d++)
+		for (int d = 0; d < rt.n_agents; d++)
 			if (range_allows(r, d))
 				access |= 1u << d;
 	}
@@ -240,7 +240,7 @@ hsa_status_t emu_hsa_amd_pointer_info(const void *ptr, void *info, void *(*alloc
 			return HSA_OUT_OF_RESOURCES;
 		*num_agents = n;
 		*agents = list;
-		for (int d = 0; d < rt.n_devices; d++)
+		for (int d = 0; d < rt.n_agents; d++)
 			if (access >> d & 1)
 				*list++ = hsa_agent_handle(d);
 	}

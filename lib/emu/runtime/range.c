@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "lib/base/range.h"
+#include "lib/emu/runtime/advice.h"
 #include "lib/emu/runtime/describe.h"
 #include "lib/emu/runtime/memcheck.h"
 #include "lib/emu/runtime/poison.h"
@@ -61,6 +62,7 @@ void range_del(struct range *r, const char *api)
 		history[n_freed++ % HISTORY] =
 		    (struct freed){r->base, r->size, r->serial, rt.calls, r->kind, r->api, api};
 	pthread_rwlock_unlock(&lock);
+	advice_free(r->advice);
 	free(r);
 }
 
@@ -227,7 +229,7 @@ static int describe(struct hrr_buf *b, const struct range *r)
 		rc = hrr_buf_addx(b, r->base);
 	if (rc == 0)
 		rc = hrr_buf_addf(b, " +%llu", (unsigned long long)r->size);
-	if (rc == 0 && r->device >= 0 && rt.n_devices > 1)
+	if (rc == 0 && r->device >= 0 && rt.n_agents > 1)
 		rc = hrr_buf_addf(b, " of device %d", r->device);
 	if (rc == 0 && r->api != NULL)
 		rc = hrr_buf_addf(b, " (%s)", r->api);

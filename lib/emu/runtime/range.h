@@ -35,11 +35,12 @@ struct range {
 	int device;	 /* that owns it; -1: the host */
 	uint32_t access; /* bit d: kernels on device d may touch it */
 	bool readable, writable;
-	bool shared;	 /* kernels everywhere may, whatever peers say (host memory) */
-	unsigned flags;	 /* of the call that made it */
-	uint64_t serial; /* counts ranges made */
-	const char *api; /* static: the call that made it */
-	void *owner;	 /* by kind: struct pool, struct memhandle, ... */
+	bool shared;	       /* kernels everywhere may, whatever peers say (host memory) */
+	unsigned flags;	       /* of the call that made it */
+	uint64_t serial;       /* counts ranges made */
+	const char *api;       /* static: the call that made it */
+	void *owner;	       /* by kind: struct pool, struct memhandle, ... */
+	struct advice *advice; /* of managed memory (advice.h); goes with the range */
 };
 
 /* Takes r (heap). -EEXIST: overlaps a live range; -EINVAL: empty or wrapping; -ENOMEM. */

@@ -12,6 +12,7 @@
 #include "lib/emu/runtime/memcheck.h"
 #include "lib/emu/runtime/module.h"
 #include "lib/emu/runtime/sched.h"
+#include "lib/emu/runtime/visible.h"
 
 struct rt rt = {.lock = PTHREAD_MUTEX_INITIALIZER,
 		.changed = PTHREAD_COND_INITIALIZER,
@@ -74,6 +75,30 @@ static uint64_t arch_memory(enum isa_arch arch)
 	return gib[arch] << 30;
 }
 
+/* Devices that HIP shows come first, then those that only HSA shows. */
+static void init_devices(int n)
+{
+	int agents[VISIBLE_MAX], devices[VISIBLE_MAX], place[VISIBLE_MAX];
+
+	_Static_assert(VISIBLE_MAX == EMU_MAX_DEVICES, "the same devices");
+	visible_devices(n, agents, &rt.n_agents, devices, &rt.n_devices);
+	for (int i = 0; i < n; i++)
+		place[i] = -1;
+	for (int i = 0; i < rt.n_devices; i++)
+		place[rt.dev[i].id = devices[i]] = i;
+	for (int i = 0, last = rt.n_devices; i < rt.n_agents; i++) {
+		int id = agents[i];
+		if (place[id] < 0) {
+			place[id] = last;
+			rt.dev[last++].id = id;
+		}
+		rt.agents[i] = place[id];
+	}
+	if (rt.n_devices < n)
+		emu_note("%d of %d devices are visible to HIP, %d to HSA", rt.n_devices, n,
+			 rt.n_agents);
+}
+
 static void init(void)
 {
 	const char *s = getenv("HRR_EMU_REREGISTER");
@@ -84,7 +109,7 @@ static void init(void)
 		emu_say("HRR_EMU_DEVICES: at most %d", EMU_MAX_DEVICES);
 		n = EMU_MAX_DEVICES;
 	}
-	rt.n_devices = (int)n;
+	init_devices((int)n);
 	for (int i = 0; i < EMU_MAX_DEVICES; i++) {
 		rt.dev[i].index = i;
 		rt.dev[i].limit[0] = 4096;
@@ -131,11 +156,15 @@ enum isa_arch rt_arch(void)
 hipError_t emu_enter(enum emu_entry kind)
 {
 	pthread_once(&once, init);
-	if (rt.n_devices == 0)
+	if (rt.n_agents == 0)
 		return hipErrorNoDevice;
 	rt_lock();
 	if (rt.memory == 0)
 		rt.memory = env_size("HRR_EMU_MEMORY", arch_memory(rt_arch()));
+	if (rt.n_devices == 0) {
+		rt_unlock();
+		return hipErrorNoDevice;
+	}
 	rt.calls++;
 	hipError_t e = hipSuccess;
 	if (kind != EMU_ANY)

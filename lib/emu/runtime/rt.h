@@ -38,6 +38,7 @@ enum sched_mode { SCHED_EAGER, SCHED_LATE, SCHED_RANDOM, SCHED_ASYNC };
 
 struct device {
 	int index;
+	int id;		   /* among the machine's, hidden ones too: PCI bus, node, UUID */
 	uint64_t used;	   /* bytes of device memory handed out */
 	uint64_t code;	   /* bytes of code objects; bounded alike, and not told to programs */
 	hipError_t sticky; /* set by a fault: every later call that works says it */
@@ -55,7 +56,8 @@ struct rt {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* some work ended, or something else a waiter may look at */
 	int major;		/* of the stand-in that was loaded: 5, 6 or 7 */
-	int n_devices;
+	int n_devices; /* that HIP shows: dev[0..]; what only HSA shows stands behind them */
+	int n_agents, agents[EMU_MAX_DEVICES]; /* places in dev of HSA's devices, in its order */
 	struct device dev[EMU_MAX_DEVICES];
 	uint64_t memory; /* bytes per device */
 	unsigned threads;
