@@ -28,19 +28,19 @@ struct cat_options {
 	enum cat_mode mode;
 	const char *operand; /* "-": standard input */
 	const char *out;     /* -o; NULL */
-	const char *slice;   /* its expression; NULL */
 	uint64_t last;	     /* calls; 0: all */
-	bool count, hrr8, names;
+	bool count, formatted, hrr8, names;
+	size_t n_slices;
+	const char **slices;		    /* owned: expressions of --slice */
 	const char **selectors, **sidecars; /* owned: what filter and source point to */
 };
 
 /* The command line, checked: misuse ends the program. Borrows argv. */
 void cat_options(int argc, char **argv, struct cat_options *o);
 void cat_options_release(struct cat_options *o);
-/* The calls expr selects of operand and all they depend on: a first reading, which says what stays
- * in the second. Owned by the caller. */
-struct hrr_slice *cat_slice(const char *operand, const struct hrr_source_options *opt,
-			    const char *expr);
+/* The calls --slice selects, of them the first or last, and all they depend on: a first reading,
+ * which says what stays in the second. Owned by the caller. */
+struct hrr_slice *cat_slice(const struct cat_options *o);
 /* A kernel's name in C++, appended to b; the C++ library knows how, where it is installed.
  * Negative: it is none. */
 int cat_demangle(void *self, const char *name, size_t len, struct hrr_buf *b);

@@ -8,13 +8,14 @@
 /* The command line of hrr-cat. */
 
 static const char usage[] =
-    "usage: hrr-cat [-cqx] [-b DIR] [-e EXPR]... [--first N] [--last N] [--pid PID]\n"
-    "               [--slice EXPR] [--regions FILE]... [--no-sidecars] [--follow]\n"
-    "               [--demangle] [--info | --text | --csv | --timeline | --verify]\n"
-    "               [ARCHIVE]\n"
-    "   or: hrr-cat -o DIR [-qx] [-b DIR] [-e EXPR]... [--first N] [--last N]\n"
-    "               [--pid PID] [--slice EXPR] [--regions FILE]... [--no-sidecars]\n"
-    "               [--format NAME] [--redact] [--repair] [ARCHIVE]\n"
+    "usage: hrr-cat [-cq] [-b DIR] [[-x] -e EXPR... | --slice EXPR...]\n"
+    "               [--first N | --last N] [--pid PID] [--regions FILE]...\n"
+    "               [--no-sidecars] [--follow] [--demangle]\n"
+    "               [--info | --text | --csv | --timeline | --verify] [ARCHIVE]\n"
+    "   or: hrr-cat -o DIR [-q] [-b DIR] [[-x] -e EXPR... | --slice EXPR...]\n"
+    "               [--first N | --last N] [--pid PID] [--regions FILE]...\n"
+    "               [--no-sidecars] [--follow] [--format NAME] [--redact]\n"
+    "               [--repair] [ARCHIVE]\n"
     "   or: hrr-cat --pack [-q] ARCHIVE\n"
     "   or: hrr-cat --unpack [-q] -o DIR [FILE]\n"
     "\n"
@@ -31,8 +32,8 @@ static const char usage[] =
     "  --first N       only the first N calls selected\n"
     "  --last N        only the last N calls selected\n"
     "  --pid PID       only the process PID\n"
-    "  --slice EXPR    the calls EXPR selects and all they depend on; not from a\n"
-    "                  pipe\n"
+    "  --slice EXPR    the calls EXPR selects (of them the first or last N) and all\n"
+    "                  they depend on; not from a pipe; more than once: any of them\n"
     "  --regions FILE  one more sidecar, for the first process\n"
     "  --no-sidecars   leave out the archive's own sidecars\n"
     "  --follow        wait for more while the recorder is running\n"
@@ -96,15 +97,54 @@ static uint64_t above_zero(const char *what, const char *text)
 	return v;
 }
 
-void cat_options(int argc, char **argv, struct cat_options *o)
+/* What goes together; anything else would be passed over without a word. */
+static void check(const struct cat_options *o, int operands)
 {
+	const bool whole = o->mode == CAT_PACK || o->mode == CAT_UNPACK,
+		   cut = o->filter.first > 0 || o->last > 0,
+		   chosen = o->filter.n_selectors > 0 || o->n_slices > 0 || cut;
 	struct stat st;
 
+	if (operands > 1)
+		tool_misuse("one archive or stream at a time");
+	if (o->filter.exclude && o->filter.n_selectors == 0)
+		tool_misuse("-x needs -e");
+	if (o->filter.first > 0 && o->last > 0)
+		tool_misuse("--first and --last exclude each other");
+	if (o->formatted && o->out == NULL)
+		tool_misuse("--format needs -o");
+	if ((o->export.redact || o->export.repair) && (o->out == NULL || o->hrr8))
+		tool_misuse("--redact and --repair need -o, and our own format");
+	if (o->mode == CAT_UNPACK && o->out == NULL)
+		tool_misuse("--unpack needs -o");
+	if (o->mode != CAT_UNPACK && o->mode != CAT_LINES && o->out != NULL)
+		tool_misuse("-o writes an archive: nothing is printed with it");
+	if (o->count && (o->out != NULL || o->mode != CAT_LINES))
+		tool_misuse("-c goes with nothing else that is printed or written");
+	if (o->names && (o->mode < CAT_INFO || o->mode > CAT_TIMELINE))
+		tool_misuse("--demangle needs --info, --text, --csv or --timeline");
+	if (whole && (chosen || o->source.pid >= 0 || o->source.blobs != NULL ||
+		      o->source.n_sidecars > 0 || o->source.no_sidecars || o->source.follow ||
+		      o->formatted || o->export.redact || o->export.repair))
+		tool_misuse("--pack and --unpack take an archive as it is: no choice and no "
+			    "change goes with them");
+	if (o->n_slices > 0 && (o->filter.n_selectors > 0 || o->source.follow))
+		tool_misuse("--slice goes with neither -e nor --follow");
+	if (o->n_slices > 0 &&
+	    (strcmp(o->operand, "-") == 0 || (stat(o->operand, &st) == 0 && S_ISFIFO(st.st_mode))))
+		tool_misuse("--slice reads twice: an archive or a file is needed, no pipe");
+	if (o->mode == CAT_PACK && strcmp(o->operand, "-") == 0)
+		tool_misuse("--pack needs an archive");
+}
+
+void cat_options(int argc, char **argv, struct cat_options *o)
+{
 	*o = (struct cat_options){.source = {.pid = -1}};
 	tool_start("hrr-cat", usage);
 	o->selectors = calloc((size_t)argc, sizeof *o->selectors);
+	o->slices = calloc((size_t)argc, sizeof *o->slices);
 	o->sidecars = calloc((size_t)argc, sizeof *o->sidecars);
-	if (o->selectors == NULL || o->sidecars == NULL)
+	if (o->selectors == NULL || o->slices == NULL || o->sidecars == NULL)
 		tool_no_memory();
 	o->filter.selectors = o->selectors;
 	o->source.sidecars = o->sidecars;
@@ -132,6 +172,7 @@ void cat_options(int argc, char **argv, struct cat_options *o)
 			o->filter.first = above_zero("--first", optarg);
 			break;
 		case OPT_FORMAT:
+			o->formatted = true;
 			o->hrr8 = strcmp(optarg, "hrr8") == 0;
 			if (!o->hrr8 && strcmp(optarg, "jsonl") != 0)
 				tool_misuse("--format: neither jsonl nor hrr8: %s", optarg);
@@ -146,7 +187,7 @@ void cat_options(int argc, char **argv, struct cat_options *o)
 			o->sidecars[o->source.n_sidecars++] = optarg;
 			break;
 		case OPT_SLICE:
-			o->slice = optarg;
+			o->slices[o->n_slices++] = optarg;
 			break;
 		case OPT_NO_SIDECARS:
 			o->source.no_sidecars = true;
@@ -170,35 +211,13 @@ void cat_options(int argc, char **argv, struct cat_options *o)
 				    "--unpack exclude each other");
 			o->mode = (enum cat_mode)x;
 		}
-	if (argc - optind > 1)
-		tool_misuse("one archive or stream at a time");
-	if (o->filter.exclude && o->filter.n_selectors == 0)
-		tool_misuse("-x needs -e");
-	if (o->filter.first > 0 && o->last > 0)
-		tool_misuse("--first and --last exclude each other");
-	if (o->hrr8 && o->out == NULL)
-		tool_misuse("--format needs -o");
-	if ((o->export.redact || o->export.repair) && (o->out == NULL || o->hrr8))
-		tool_misuse("--redact and --repair need -o, and our own format");
-	if ((o->mode == CAT_UNPACK) != (o->mode != CAT_LINES && o->out != NULL))
-		tool_misuse("--unpack needs -o; nothing else that is printed goes with it");
-	if (o->count && (o->out != NULL || o->mode != CAT_LINES))
-		tool_misuse("-c goes with nothing else that is printed or written");
-	if (o->names && (o->mode < CAT_INFO || o->mode > CAT_TIMELINE))
-		tool_misuse("--demangle needs --info, --text, --csv or --timeline");
 	o->operand = argc > optind ? argv[optind] : "-";
-	if (o->slice != NULL &&
-	    (o->filter.n_selectors > 0 || o->filter.first > 0 || o->last > 0 || o->source.follow))
-		tool_misuse("--slice goes with no other choice of calls, and not with --follow");
-	if (o->slice != NULL &&
-	    (strcmp(o->operand, "-") == 0 || (stat(o->operand, &st) == 0 && S_ISFIFO(st.st_mode))))
-		tool_misuse("--slice reads twice: an archive or a file is needed, no pipe");
-	if (o->mode == CAT_PACK && argc == optind)
-		tool_misuse("--pack needs an archive");
+	check(o, argc - optind);
 }
 
 void cat_options_release(struct cat_options *o)
 {
 	free(o->selectors);
+	free(o->slices);
 	free(o->sidecars);
 }

@@ -36,6 +36,7 @@ int cat_pack(const char *operand)
 	if (isatty(STDOUT_FILENO))
 		tool_die(NULL, 0, "--pack: not to a terminal");
 	if (hrr_pack(operand, STDOUT_FILENO, &p, &diag) < 0)
-		tool_die_diag(&diag);
+		tool_die(diag.operand[0] != '\0' ? diag.operand : "standard output", diag.line,
+			 "%s", diag.what);
 	return TOOL_YES;
 }

@@ -29,6 +29,7 @@ struct cat {
 	bool count, live, repair;
 	const char *operand;
 	struct hrr_buf line; /* an edited line, or a view's text */
+	struct hrr_buf end;  /* an end record with the counts of what is shown */
 	struct hrr_record edited;
 };
 
@@ -114,6 +115,19 @@ static void put_header(struct cat *c, const struct hrr_record *rec)
 	put(c, rec, c->line.data, c->line.len);
 }
 
+/* Of an end record: what it says of that which was selected. */
+static const struct hrr_record *end_of(struct cat *c, const struct hrr_record *rec)
+{
+	c->end.len = 0;
+	if (hrr_filter_end(c->filter, rec, &c->end) < 0)
+		tool_no_memory();
+	if (hrr_record_parse(&c->edited, c->end.data, c->end.len, &diag) < 0)
+		tool_die_diag(&diag);
+	c->edited.p = rec->p;
+	c->edited.lineno = rec->lineno;
+	return &c->edited;
+}
+
 static int put_record(void *self, const struct hrr_record *rec)
 {
 	struct cat *c = self;
@@ -122,6 +136,8 @@ static int put_record(void *self, const struct hrr_record *rec)
 	if (c->count)
 		return 0;
 	c->line.len = 0;
+	if (rec->kind == HRR_REC_END && (c->info != NULL || c->view != NULL))
+		rec = end_of(c, rec);
 	if (c->info != NULL) {
 		rc = hrr_info_record(c->info, rec);
 	} else if (c->view != NULL || c->verify != NULL) {
@@ -288,7 +304,7 @@ int main(int argc, char **argv)
 	if (o.mode == CAT_INFO && (c.info = hrr_info_new()) == NULL)
 		tool_no_memory();
 	const bool whole_stream = o.filter.n_selectors == 0 && o.filter.first == 0 && o.last == 0 &&
-				  o.slice == NULL && o.source.pid < 0;
+				  o.n_slices == 0 && o.source.pid < 0;
 	const struct hrr_verify_options verify = {.all = whole_stream, .progress = show_bytes};
 	if (o.mode == CAT_VERIFY && (c.verify = hrr_verify_new(&verify)) == NULL)
 		tool_no_memory();
@@ -301,8 +317,9 @@ int main(int argc, char **argv)
 			tool_no_memory();
 	}
 	struct hrr_slice *sliced = NULL;
-	if (o.slice != NULL) {
-		sliced = cat_slice(c.operand, &o.source, o.slice);
+	if (o.n_slices > 0) {
+		sliced = cat_slice(&o);
+		o.last = o.filter.first = 0; /* of what was sliced by */
 		o.filter.keep = in_slice;
 		o.filter.self = sliced;
 	}
@@ -349,6 +366,7 @@ int main(int argc, char **argv)
 	hrr_source_close(c.src);
 	hrr_record_release(&c.edited);
 	hrr_buf_release(&c.line);
+	hrr_buf_release(&c.end);
 	cat_options_release(&o);
 	return tool_finish(code);
 }

@@ -46,6 +46,24 @@ setup() {
 	run_sep hrr-cat --info -e @copy $S
 	out_has '  calls     2, 0 failed'
 	out_lacks hipMalloc
+	out_has "$S: complete; of it, what was selected"
+	hrr-cat -e @copy $S >copies
+	run_sep hrr-cat --info copies
+	out_has $'copies: filtered\n'
+	run_sep hrr-cat --info -e 'api=*' $S
+	out_has "$S: complete"$'\n'
+}
+
+@test "cat --text, --timeline: the end record counts what is shown" {
+	for how in '-e @copy' '--last 2' '--first 2' '--slice seq=7'; do
+		n=$(hrr-cat -c $how $S)
+		run_sep hrr-cat --text $how $S
+		status_is 0
+		out_has "end=filtered, "
+		out_has " calls=$n,"
+	done
+	run_sep hrr-cat --text $S
+	out_has 'end=complete, '
 }
 
 @test "cat --demangle: kernels by their C++ name" {

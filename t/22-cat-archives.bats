@@ -214,6 +214,62 @@ blob xxh128:$id is orphaned: nothing names it
 	err_is 'hrr-cat: -: a packed archive: unpack it first (hrr-cat --unpack)'
 }
 
+@test "cat --unpack: a tar that is not compressed, whole or cut" {
+	need_cmd tar zstd
+	hrr-cat --pack small | zstd -q -d >small.tar
+	run_sep hrr-cat --unpack -o one.hrr small.tar
+	status_is 0
+	diff -r small one.hrr
+	tar -cf gnu.tar small
+	run_sep bash -c 'cat gnu.tar | hrr-cat --unpack -o two.hrr'
+	status_is 0
+	diff -r small two.hrr
+	for n in 511 512 513 700 3000; do
+		head -c $n small.tar >torn
+		run_sep hrr-cat --unpack -o three.hrr torn
+		status_is 2
+		err_like '^hrr-cat: torn: (cut short|not a pack)'
+		[ ! -e three.hrr ]
+	done
+}
+
+@test "cat --pack, --unpack: nothing that is asked for is passed over" {
+	hrr-cat --pack small >one
+	for o in '-e @copy' '--first 1' '--last 1' '--pid 4242' '--slice seq=1' '-b blobs' '--regions x' --no-sidecars --follow; do
+		run_sep hrr-cat --pack $o small
+		status_is 2
+		no_out
+		err_has '--pack and --unpack take an archive as it is'
+		run_sep hrr-cat --unpack -o two.hrr $o one
+		status_is 2
+		err_has '--pack and --unpack take an archive as it is'
+		[ ! -e two.hrr ]
+	done
+	run_sep hrr-cat --unpack -o two.hrr --redact one
+	status_is 2
+	for o in --info --text --pack; do
+		run_sep hrr-cat $o -o two.hrr small
+		status_is 2
+		err_has 'hrr-cat: -o writes an archive: nothing is printed with it'
+	done
+	run_sep hrr-cat --pack -
+	status_is 2
+	err_has '--pack needs an archive'
+	run_sep bash -c 'hrr-cat --pack small >/dev/full'
+	status_is 2
+	err_is 'hrr-cat: standard output: cannot write: No space left on device'
+}
+
+@test "cat: a manifest and what gzip made are told by what they are" {
+	run_sep hrr-cat small/manifest.json
+	status_is 2
+	err_is 'hrr-cat: small/manifest.json: the manifest of an archive: name its folder'
+	gzip -c $S/events.jsonl >events.gz
+	run_sep hrr-cat events.gz
+	status_is 2
+	err_is 'hrr-cat: events.gz: compressed with gzip: unpack it first (gunzip)'
+}
+
 @test "cat --unpack: appears whole or not at all" {
 	hrr-cat --pack small >one
 	size=$(stat -c %s one)

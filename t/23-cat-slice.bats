@@ -346,6 +346,32 @@ bytes_of() { find "$1" -type f -printf '%s\n' | jq -s add; }
 	status_is 2
 	run_sep hrr-cat --slice seq=1 -e seq=1 "$SMALL"
 	status_is 2
+	err_has '--slice goes with neither -e nor --follow'
+}
+
+@test "slice: of the first or last calls selected, and of several expressions" {
+	{
+		header
+		for i in 1 2 3; do
+			line hipMalloc "\"ptr\":\"0x7f0${i}00\",\"size\":16"               # 1 2 3
+		done
+		for i in 1 2 3; do
+			line hipMemset "\"dst\":\"0x7f0${i}00\",\"value\":0,\"sizeBytes\":16" # 4 5 6
+		done
+	} >s
+	run_sep hrr-cat --slice @set --first 1 s
+	status_is 0
+	[ "$(seqs <"$T/.out")" = '1 4 ' ]
+	run_sep hrr-cat --slice @set --last 1 s
+	[ "$(seqs <"$T/.out")" = '3 6 ' ]
+	run_sep hrr-cat --slice @set --last 2 s
+	[ "$(seqs <"$T/.out")" = '2 3 5 6 ' ]
+	run_sep hrr-cat --slice @set --last 9 s
+	[ "$(seqs <"$T/.out")" = '1 2 3 4 5 6 ' ]
+	run_sep hrr-cat --slice seq=4 --slice seq=6 s
+	[ "$(seqs <"$T/.out")" = '1 3 4 6 ' ]
+	run_sep hrr-cat -c --slice @set --first 2 s
+	out_is 4
 }
 
 @test "slice: of every program, slices of launches and outputs are small, the same again, and replay exactly" {

@@ -165,6 +165,22 @@ static bool same_wait(const struct hrr_slice *s, const struct slice_call *a,
 	return true;
 }
 
+void hrr_slice_last(struct hrr_slice *s, uint64_t n)
+{
+	struct slice_call *all = slice_calls(s);
+
+	for (uint32_t i = s->n_calls; i-- > 0 && s->selected > 0;) {
+		if (!all[i].selected)
+			continue;
+		if (n > 0) {
+			n--;
+			continue;
+		}
+		all[i].selected = false;
+		s->selected--;
+	}
+}
+
 void hrr_slice_live(struct hrr_slice *s)
 {
 	s->live = true;

@@ -24,6 +24,8 @@ struct hrr_slice *hrr_slice_new(void); /* NULL: no memory */
 void hrr_slice_free(struct hrr_slice *s);
 /* First reading. selected: a call one asked for. -ENOMEM. */
 int hrr_slice_gather(struct hrr_slice *s, const struct hrr_record *rec, bool selected);
+/* Before solve: of the selected calls only the last n are. */
+void hrr_slice_last(struct hrr_slice *s, uint64_t n);
 /* Before solve: the stream is the beginning of a longer one, so whatever lives at its end, and what
  * it depends on, is kept too. What calls to come depend on is then there. */
 void hrr_slice_live(struct hrr_slice *s);

@@ -22,6 +22,7 @@ struct process {
 struct hrr_info {
 	struct hrr_buf processes;
 	size_t n;
+	bool part; /* an end record says that calls were left out */
 	struct hrr_counts calls, failed, kernels, not_recorded;
 	struct hrr_record scratch;
 };
@@ -130,6 +131,8 @@ int hrr_info_record(struct hrr_info *x, const struct hrr_record *rec)
 		break;
 	case HRR_REC_END:
 		bad = note_end(x, rec);
+		x->part = x->part ||
+			  hrr_json_is(&rec->json, hrr_json_get(&rec->json, 0, "end"), "filtered");
 		break;
 	case HRR_REC_CALL:
 		bad = note_call(x, p, rec);
@@ -315,7 +318,9 @@ int hrr_info_text(struct hrr_info *x, const struct hrr_source *src, const char *
 
 	hrr_source_state(src, &st);
 	bad |= hrr_mask_add(b, operand, strlen(operand));
-	bad |= hrr_buf_addf(b, ": %s\n", hrr_source_word(&st));
+	const bool part = x->part && !st.filtered;
+	bad |= hrr_buf_addf(b, ": %s%s\n", hrr_source_word(&st),
+			    part ? "; of it, what was selected" : "");
 	if (st.lost > 0)
 		bad |= hrr_buf_addf(b, "  lost      %llu records\n", (unsigned long long)st.lost);
 	for (size_t i = 0; i < x->n; i++)

@@ -19,7 +19,7 @@ struct packer {
 	ZSTD_CStream *zstd;
 	char *in, *out; /* PIECE and ZSTD_CStreamOutSize bytes */
 	size_t out_size;
-	int fd;
+	int fd, out_rc;
 	struct hrr_buf names; /* char *: owned, relative */
 	size_t n;
 };
@@ -29,6 +29,7 @@ static int no_memory(struct hrr_diag *diag)
 	return hrr_diag_set(diag, -ENOMEM, "out of memory");
 }
 
+/* out_rc tells what cannot be written from what cannot be read. */
 static int put(struct packer *p, const void *data, size_t len, ZSTD_EndDirective how)
 {
 	ZSTD_inBuffer in = {data, len, 0};
@@ -39,9 +40,9 @@ static int put(struct packer *p, const void *data, size_t len, ZSTD_EndDirective
 		left = ZSTD_compressStream2(p->zstd, &out, &in, how);
 		if (ZSTD_isError(left))
 			return -EIO;
-		int rc = hrr_write_all(p->fd, p->out, out.pos);
-		if (rc < 0)
-			return rc;
+		p->out_rc = hrr_write_all(p->fd, p->out, out.pos);
+		if (p->out_rc < 0)
+			return p->out_rc;
 	} while (in.pos < in.size || (how == ZSTD_e_end && left != 0));
 	return 0;
 }
@@ -127,7 +128,7 @@ static int pack_file(struct packer *p, const char *dir, const char *top, const c
 			 ZSTD_e_continue);
 	if (fd >= 0)
 		close(fd);
-	if (rc < 0) {
+	if (rc < 0 && p->out_rc == 0) {
 		hrr_diag_at(diag, path != NULL ? path : name, 0);
 		hrr_diag_set(diag, rc, "cannot pack: %s", hrr_file_why(rc));
 	}
@@ -176,8 +177,10 @@ int hrr_pack(const char *dir, int fd, const struct hrr_pack_progress *progress,
 	if (rc == 0) {
 		static const char end[2 * HRR_TAR_BLOCK];
 		rc = put(&p, end, sizeof end, ZSTD_e_end);
-		if (rc < 0)
-			hrr_diag_set(diag, rc, "cannot write: %s", strerror(-rc));
+	}
+	if (p.out_rc < 0) {
+		hrr_diag_at(diag, NULL, 0);
+		hrr_diag_set(diag, rc, "cannot write: %s", strerror(-rc));
 	}
 out:
 	for (size_t i = 0; i < p.n; i++)

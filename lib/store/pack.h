@@ -15,15 +15,16 @@ struct hrr_pack_progress {
 	void *self;
 };
 
-/* Packs folder dir to fd. progress may be NULL. Negative with diag. */
+/* Packs folder dir to fd. progress may be NULL. Negative with diag, which names no operand where fd
+ * cannot be written. */
 int hrr_pack(const char *dir, int fd, const struct hrr_pack_progress *progress,
 	     struct hrr_diag *diag);
 /*
  * Unpacks fd to the folder dir, which appears whole or not at all (-EEXIST when
- * it is there). diag names dir where that cannot be made, else no operand: the
- * pack is at fault. Only files with plain names at most four levels deep are
- * taken: no links, no devices, no way out of the folder. A blob's bytes must hash to
- * its name (-EBADMSG).
+ * it is there). A tar that is not compressed is taken, too. diag names dir where that cannot be
+ * made, else no operand: the pack is at fault. Only files with plain names at most four levels deep
+ * are taken: no links, no devices, no way out of the folder. A blob's bytes must hash to its name
+ * (-EBADMSG).
  */
 int hrr_unpack(int fd, const char *dir, const struct hrr_pack_progress *progress,
 	       struct hrr_diag *diag);

@@ -26,7 +26,57 @@ struct unpacker {
 	char *in, *piece;
 	ZSTD_inBuffer buffer;
 	struct hrr_hasher *hasher;
+	bool plain; /* not compressed */
 };
+
+/* More of the file behind what is in the buffer already: bytes read, 0 at its end. */
+static ssize_t fill(struct unpacker *u, struct hrr_diag *diag)
+{
+	ssize_t n;
+
+	if (u->buffer.pos == u->buffer.size)
+		u->buffer = (ZSTD_inBuffer){u->in, 0, 0};
+	do
+		n = read(u->fd, u->in + u->buffer.size, PIECE - u->buffer.size);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return hrr_diag_set(diag, -errno, "cannot read: %s", strerror(errno));
+	u->buffer.size += (size_t)n;
+	return n;
+}
+
+/* A tar that is not compressed is told by its first header. */
+static int look(struct unpacker *u, struct hrr_diag *diag)
+{
+	char name[256];
+	uint64_t size;
+	ssize_t n = 1;
+
+	while (n > 0 && u->buffer.size < sizeof(struct hrr_tar_header))
+		if ((n = fill(u, diag)) < 0)
+			return (int)n;
+	u->plain = u->buffer.size >= sizeof(struct hrr_tar_header) &&
+		   hrr_tar_read((const void *)u->in, name, &size) == 0;
+	return 0;
+}
+
+/* What is in the buffer, decoded. diag where it cannot be. */
+static int decode(struct unpacker *u, ZSTD_outBuffer *out, struct hrr_diag *diag)
+{
+	if (u->plain) {
+		size_t have = u->buffer.size - u->buffer.pos, room = out->size - out->pos,
+		       n = have < room ? have : room;
+
+		memcpy((char *)out->dst + out->pos, u->in + u->buffer.pos, n);
+		u->buffer.pos += n;
+		out->pos += n;
+		return 0;
+	}
+	size_t rc = ZSTD_decompressStream(u->zstd, out, &u->buffer);
+	return ZSTD_isError(rc) ? hrr_diag_set(diag, -EBADMSG, "not a pack, or damaged: %s",
+					       ZSTD_getErrorName(rc))
+				: 0;
+}
 
 /* Exactly len bytes. -EBADMSG: the file ends before. */
 static int get(struct unpacker *u, void *data, size_t len, struct hrr_diag *diag)
@@ -34,29 +84,16 @@ static int get(struct unpacker *u, void *data, size_t len, struct hrr_diag *diag
 	ZSTD_outBuffer out = {data, len, 0};
 
 	while (out.pos < out.size) {
-		if (u->buffer.pos == u->buffer.size) {
-			ssize_t n;
-			do
-				n = read(u->fd, u->in, PIECE);
-			while (n < 0 && errno == EINTR);
-			if (n < 0)
-				return hrr_diag_set(diag, -errno, "cannot read: %s",
-						    strerror(errno));
-			u->buffer = (ZSTD_inBuffer){u->in, (size_t)n, 0};
-			if (n == 0) {
-				/* What the decoder still holds comes without input. */
-				size_t before = out.pos;
-				size_t rc = ZSTD_decompressStream(u->zstd, &out, &u->buffer);
-				if (!ZSTD_isError(rc) && out.pos > before)
-					continue;
-				return hrr_diag_set(diag, -EBADMSG,
-						    "cut short: the pack ends in the middle");
-			}
-		}
-		size_t rc = ZSTD_decompressStream(u->zstd, &out, &u->buffer);
-		if (ZSTD_isError(rc))
-			return hrr_diag_set(diag, -EBADMSG, "not a pack, or damaged: %s",
-					    ZSTD_getErrorName(rc));
+		size_t before = out.pos;
+		ssize_t n = 1;
+		if (u->buffer.pos == u->buffer.size && (n = fill(u, diag)) < 0)
+			return (int)n;
+		int rc = decode(u, &out, diag);
+		if (n == 0 && out.pos == before) /* nor was anything left in the decoder */
+			return hrr_diag_set(diag, -EBADMSG,
+					    "cut short: the pack ends in the middle");
+		if (rc < 0)
+			return rc;
 	}
 	return 0;
 }
@@ -256,6 +293,8 @@ int hrr_unpack(int fd, const char *dir, const struct hrr_pack_progress *progress
 	else if (u.dir < 0)
 		rc = hrr_diag_set(diag, -errno, "cannot open: %s", strerror(errno));
 	else
+		rc = look(&u, diag);
+	if (rc == 0)
 		rc = unpack_all(&u, progress, diag);
 	if (rc == 0)
 		rc = hrr_folder_end(temporary, dir, diag);

@@ -160,11 +160,13 @@ static const char *other_format(const struct hrr_reader *r)
 	} others[] = {
 	    {"ustar", "a packed archive: unpack it first (hrr-cat --unpack)", 257, 512},
 	    {"EHRR", "an events.bin of upstream HRR: name its archive's folder", 0, 4},
+	    {"{\"hrr-archive\"", "the manifest of an archive: name its folder", 0, 14},
+	    {"\x1f\x8b", "compressed with gzip: unpack it first (gunzip)", 0, 2},
 	    {"HRRR", "a sidecar of upstream HRR: hrr-regions import --hrrr reads it", 0, 4},
 	    {"\x80", "a pickle: hrr-regions import --torch reads PyTorch's memory snapshots", 0, 1},
 	};
 
-	if (r->lineno > 0 || r->from > 0 || r->buf.len == 0 || r->buf.data[0] == '{')
+	if (r->lineno > 0 || r->from > 0 || r->buf.len == 0)
 		return NULL;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (r->buf.len >= others[i].from &&
