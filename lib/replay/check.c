@@ -267,13 +267,15 @@ int hrr_output(struct hrr_replay *r, const struct hrr_record *rec)
 		r->diag.what[0] = '\0';
 		return unchecked(r, &o, why);
 	}
+	struct hrr_mem *in = hrr_mem_at(r->hostmap, out.addr);
+	if (in != NULL)
+		hrr_pending_told(r, in, rec->seq);
 	if (w.seq == 0 && r->graph_writer.seq == rec->seq)
 		w = r->graph_writer;
 	o.writer = w.seq;
 	o.writer_kernel = w.fn != NULL ? w.fn->name : NULL;
 	if (out.span == out.size)
-		hrr_host_told(hrr_mem_at(r->hostmap, out.addr), out.addr, out.size, &rec->json,
-			      blob_node);
+		hrr_host_told(in, out.addr, out.size, &rec->json, blob_node);
 	rc = hrr_blob_of(r, &rec->json, blob_node, "output", &blob);
 	if (rc < 0)
 		return rc;

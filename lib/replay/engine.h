@@ -26,7 +26,7 @@ struct hrr_held {
 			   stream it was recorded on */
 	uint64_t when;	/* stream: seq up to which it was waited for; event: seq it was recorded */
 	int device;
-	uint32_t extra; /* node: its type, 0 unknown */
+	uint32_t extra; /* node: its type, 0 unknown; stream: HRR_STREAM_APART or 0 */
 };
 
 struct hrr_held_map {
@@ -35,6 +35,8 @@ struct hrr_held_map {
 };
 
 /* --- events ---------------------------------------------------------------- */
+
+#define HRR_STREAM_APART 1u /* from the null stream: hipStreamNonBlocking */
 
 #define HRR_NEVER_RETURNED (-1)
 
@@ -45,6 +47,9 @@ struct hrr_thread {
 	int capture_mode;	  /* hipThreadExchangeStreamCaptureMode */
 	uint8_t ctx[HRR_MAX_CTX]; /* devices that were current below the contexts on its stack */
 	uint8_t n_ctx;
+	uint64_t owes; /* seq of its last call, a release that waits for a device; 0: none */
+	int owes_device;
+	bool owes_late; /* which was put off here */
 };
 
 struct hrr_event {
@@ -113,9 +118,14 @@ struct hrr_replay {
 	struct hrr_staged *staged;
 	size_t staged_bytes;
 	struct hrr_deferred *deferred, **deferred_end;
-	bool owed_wait;	      /* a release that waits was put off: outputs must wait first */
-	uint64_t epoch;	      /* counts waits for the whole device */
-	uint64_t waited;      /* seq up to which the whole device was waited for */
+	bool owed_wait;	 /* a release that waits was put off: outputs must wait first */
+	bool owed_back;	 /* and it had returned: so must what the host wrote then */
+	uint64_t epoch;	 /* counts waits for the whole device */
+	uint64_t waited; /* seq up to which replay has waited for all devices */
+	/* The same of what was recorded: awaited.c. */
+	uint64_t null_awaited[HRR_MAX_DEVICES], device_awaited[HRR_MAX_DEVICES];
+	struct hrr_held_map gone; /* streams that were destroyed */
+	uint64_t n_gone;
 	uint64_t seq;	      /* of the call in hand */
 	int64_t device_error; /* found while waiting, reported once */
 
@@ -216,8 +226,24 @@ bool hrr_idle(struct hrr_replay *r);
 int hrr_settled(struct hrr_replay *r);
 /* Runs what was put off, when the device happens to be idle. */
 int hrr_settle_if_idle(struct hrr_replay *r);
-/* A recorded wait for a stream (key; 0: null) up to seq. */
+/*
+ * awaited.c: what the recorded program had waited for. Work has a key: that of its stream, of the
+ * null streams (0) one by device.
+ */
+uint64_t hrr_work_key(const struct hrr_replay *r, uint64_t key);
+/* Of work that is not a null stream's, destroyed streams too; NULL. */
+const struct hrr_held *hrr_work_stream(const struct hrr_replay *r, uint64_t key);
+/* A recorded wait for a stream up to seq, for the current device. */
 void hrr_note_wait(struct hrr_replay *r, uint64_t key, uint64_t seq);
+void hrr_note_device_wait(struct hrr_replay *r, int device, uint64_t seq);
+/* Seq up to which the work of a key (0, or unknown: all work) was waited for. */
+uint64_t hrr_awaited(const struct hrr_replay *r, uint64_t key);
+/* A thread comes with its next call: what it waited for when it released something is done. */
+void hrr_note_return(struct hrr_replay *r, struct hrr_thread *th);
+/* Does what the program had waited for then, and replay had put off. */
+int hrr_wait_owed(struct hrr_replay *r);
+/* A stream is destroyed; busy: not done here, and waited for under its live handle. */
+int hrr_stream_gone(struct hrr_replay *r, const struct hrr_held *stream, bool busy);
 /*
  * pending.c: device work was queued that writes here, on a stream by its key; exact: all of it, as
  * a copy does, else anywhere in it, as a kernel may. Nothing for device memory.
@@ -230,6 +256,10 @@ bool hrr_pending(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, u
 const struct hrr_pending *hrr_pending_anywhere(struct hrr_replay *r, const struct hrr_mem *m,
 					       uint64_t addr, uint64_t size,
 					       const struct hrr_pending *after);
+/* The record has what the call of seq wrote in m: it was waited for. */
+void hrr_pending_told(struct hrr_replay *r, const struct hrr_mem *m, uint64_t seq);
+/* Work of a destroyed stream is known by another key. Whether there is any. */
+bool hrr_pending_follows(struct hrr_replay *r, uint64_t key, uint64_t to);
 /* Whether addr is written for certain; *n, bytes from there, is cut to where the answer holds. */
 bool hrr_pending_exactly(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t *n);
 

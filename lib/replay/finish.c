@@ -118,6 +118,7 @@ void hrr_replay_free(struct hrr_replay *r)
 	for (int i = 0; i < HRR_H_COUNT; i++)
 		hrr_held_release(&r->held[i]);
 	hrr_held_release(&r->ended);
+	hrr_held_release(&r->gone);
 	hrr_held_release(&r->blocked);
 	hrr_held_release(&r->unplayed);
 	hrr_memcheck_end(r);

@@ -5,7 +5,8 @@
 
 /* Calls that need nothing but their operands translated by role, and calls recorded as failing. */
 
-#define OUT_BOX 4096 /* for what a run time writes and replay does not look at */
+#define NON_BLOCKING 1u /* hipStreamNonBlocking */
+#define OUT_BOX 4096	/* for what a run time writes and replay does not look at */
 
 /* Either kind of address: the map decides, then a live segment, then host memory. */
 static int either(struct hrr_replay *r, const char *name, uint64_t addr, uint64_t size,
@@ -159,6 +160,8 @@ int hrr_generic_made(struct hrr_replay *r, struct hrr_event *ev)
 			return hrr_trouble(r, -ENOMEM, "out of memory");
 		h->info = info;
 		h->device = r->device;
+		if (p->handle == HRR_H_STREAM && (hrr_arg_of(ev, "flags") & NON_BLOCKING) != 0)
+			h->extra = HRR_STREAM_APART;
 	}
 	if (ev->row->release >= 0) {
 		const struct hrr_param *p = &ev->row->params[ev->row->release];

@@ -61,17 +61,22 @@ static const struct hrr_told *told_at(const struct hrr_mem *m, uint64_t addr, ui
 }
 
 /* Whether the kernel that was queued has ended; waited for, but not for ever. NULL, or why not. */
-static const char *running(struct hrr_replay *r, uint64_t key)
+static const char *running(struct hrr_replay *r, const struct hrr_pending *p)
 {
-	const struct hrr_held *h = hrr_held_find(&r->held[HRR_H_STREAM], key);
+	const struct hrr_held *h = hrr_work_stream(r, p->stream);
 
-	/* Asking would end the capture, or there is nobody to ask. */
-	if (r->captures != 0 || (key != 0 && h == NULL))
+	if (r->waited >= p->seq || (h != NULL && h->live == 0)) /* destroyed when it was done */
+		return NULL;
+	/* Asking would end the capture. */
+	if (r->captures != 0)
 		return "it cannot be asked whether it has ended";
 	if (r->value_waits)
 		return "its stream may wait for a value that a later call brings";
 	for (int i = 0; i < TRIES; i++) {
-		int64_t e = HRR_CALL(r, hipStreamQuery, h != NULL ? h->live : 0);
+		/* A null stream is asked with all others: which device's it is, is not current. */
+		int64_t e = h != NULL	  ? HRR_CALL(r, hipStreamQuery, h->live)
+			    : hrr_idle(r) ? hipSuccess
+					  : hipErrorNotReady;
 		if (e != hipErrorNotReady)
 			return e == hipSuccess ? NULL : "it ended in an error";
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -102,7 +107,7 @@ static void behind(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr,
 	const char *why = NULL;
 
 	while (why == NULL && (p = hrr_pending_anywhere(r, m, addr, size, p)) != NULL)
-		if ((why = running(r, p->stream)) != NULL)
+		if ((why = running(r, p)) != NULL)
 			hrr_warn(r, r->seq, NULL,
 				 "the host wrote to 0x%llx after call %llu was queued, which may "
 				 "use that memory; %s: what was written may be there too soon",
@@ -144,7 +149,10 @@ int hrr_host_write(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, uint6
 		   const unsigned char *from, uint64_t size)
 {
 	unsigned char *to = (unsigned char *)(uintptr_t)live;
+	int rc = m != NULL ? hrr_wait_owed(r) : 0;
 
+	if (rc < 0)
+		return rc;
 	if (m == NULL || !hrr_pending(r, m, addr, size))
 		memcpy(to, from, size);
 	else if (hrr_pending_anywhere(r, m, addr, size, NULL) != NULL)

@@ -99,6 +99,8 @@ int hrr_landing_rect(struct hrr_replay *r, uint64_t addr, uint64_t size,
 struct hrr_landing *hrr_landing_find_rect(struct hrr_replay *r, uint64_t addr, uint64_t bytes);
 /* A copy that does not wait was queued into it, on a stream by its key. */
 void hrr_landing_queued(struct hrr_replay *r, struct hrr_landing *l, uint64_t seq, uint64_t key);
+/* What a destroyed stream brings is known by another key. Whether it brings anything. */
+bool hrr_landings_follow(struct hrr_replay *r, uint64_t key, uint64_t to);
 /* What is queued into it arrives, since its bytes are to be moved. */
 int hrr_landing_arrived(struct hrr_replay *r, struct hrr_landing *l);
 /* Its bytes were compared: it may go when there is too much. */

@@ -88,30 +88,54 @@ static int landing_enter(struct hrr_replay *r, struct hrr_landing *l)
 
 static bool still_queued(struct hrr_replay *r, const struct hrr_landing *l)
 {
-	const struct hrr_held *h;
-
 	if (l->queued == 0 || r->waited >= l->queued)
 		return false;
-	h = l->several ? NULL : hrr_held_find(&r->held[HRR_H_STREAM], l->stream);
-	return h == NULL || h->when < l->queued;
+	return l->several || r->owed_back || hrr_awaited(r, l->stream) < l->queued;
 }
 
 void hrr_landing_queued(struct hrr_replay *r, struct hrr_landing *l, uint64_t seq, uint64_t key)
 {
+	key = hrr_work_key(r, key);
 	l->several = still_queued(r, l) && (l->several || l->stream != key);
 	l->queued = seq;
 	l->stream = key;
 }
 
+struct following {
+	uint64_t key, to;
+	bool any;
+};
+
+static int follow(void *self, const struct hrr_range *x)
+{
+	struct following *f = self;
+	struct hrr_landing *l = x->value;
+
+	if (l->queued != 0 && l->stream == f->key) {
+		l->stream = f->to;
+		f->any = true;
+	}
+	return 0;
+}
+
+bool hrr_landings_follow(struct hrr_replay *r, uint64_t key, uint64_t to)
+{
+	struct following f = {key, to, false};
+
+	hrr_ranges_each(r->landings, follow, &f);
+	hrr_ranges_each(r->rects, follow, &f);
+	return f.any;
+}
+
 int hrr_landing_arrived(struct hrr_replay *r, struct hrr_landing *l)
 {
-	const struct hrr_held *h = hrr_held_find(&r->held[HRR_H_STREAM], l->stream);
+	const struct hrr_held *h = hrr_work_stream(r, l->stream);
 	int rc = 0;
 
 	if (!still_queued(r, l))
 		return 0;
-	/* The null stream, and streams that are gone, are waited for as a whole. */
-	if (h != NULL && !l->several)
+	/* The null stream is waited for with all others. */
+	if (h != NULL && h->live != 0 && !l->several)
 		rc = hrr_wait_launch(r, h->live);
 	else if (!r->value_waits)
 		rc = hrr_wait_queued(r);

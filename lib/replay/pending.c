@@ -2,16 +2,14 @@
 
 #include "lib/replay/engine.h"
 
-/* Device work that is queued and writes host memory, by range, until it was waited for. */
+/*
+ * Device work that is queued and writes host memory, by range, until the recorded program had
+ * waited for it.
+ */
 
 static bool still(struct hrr_replay *r, const struct hrr_pending *p)
 {
-	if (p->seq == 0 || r->waited >= p->seq)
-		return false;
-	if (p->stream == 0)
-		return true;
-	struct hrr_held *h = hrr_held_find(&r->held[HRR_H_STREAM], p->stream);
-	return h != NULL && h->when < p->seq;
+	return p->seq != 0 && hrr_awaited(r, p->stream) < p->seq;
 }
 
 static struct hrr_pending *pending_slot(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr,
@@ -43,6 +41,7 @@ static struct hrr_pending *pending_slot(struct hrr_replay *r, struct hrr_mem *m,
 void hrr_note_pending(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, uint64_t size,
 		      uint64_t seq, uint64_t key, bool exact)
 {
+	key = hrr_work_key(r, key);
 	struct hrr_pending x = {addr, size, seq, key, exact}, *rest = &m->pending_rest;
 
 	if (m->host == 0 || size == 0)
@@ -103,4 +102,47 @@ bool hrr_pending_exactly(struct hrr_replay *r, const struct hrr_mem *m, uint64_t
 		}
 	}
 	return in;
+}
+
+void hrr_pending_told(struct hrr_replay *r, const struct hrr_mem *m, uint64_t seq)
+{
+	for (uint32_t i = 0; i < m->n_pending; i++)
+		if (m->pending[i].seq == seq && m->pending[i].stream != 0)
+			hrr_note_wait(r, m->pending[i].stream, seq);
+}
+
+struct following {
+	struct hrr_replay *r;
+	uint64_t key, to;
+	bool any;
+};
+
+static void follow(struct following *f, struct hrr_pending *p)
+{
+	if (p->stream != f->key)
+		return;
+	if (!still(f->r, p)) {
+		p->seq = 0;
+		return;
+	}
+	p->stream = f->to;
+	f->any = true;
+}
+
+static int follow_in(void *self, const struct hrr_range *x)
+{
+	struct hrr_mem *m = x->value;
+
+	for (uint32_t i = 0; i < m->n_pending; i++)
+		follow(self, &m->pending[i]);
+	follow(self, &m->pending_rest);
+	return 0;
+}
+
+bool hrr_pending_follows(struct hrr_replay *r, uint64_t key, uint64_t to)
+{
+	struct following f = {r, key, to, false};
+
+	hrr_ranges_each(r->hostmap, follow_in, &f);
+	return f.any;
 }

@@ -70,8 +70,10 @@ static bool is_rect(const struct hrr_copy *c, uint64_t pitch, uint64_t slice)
 static int source_bytes(struct hrr_replay *r, const struct hrr_copy *c, struct hrr_mem *m,
 			uint64_t live, const unsigned char *from, uint64_t span)
 {
-	int rc = 0;
+	int rc = m != NULL ? hrr_wait_owed(r) : 0;
 
+	if (rc < 0)
+		return rc;
 	if (m == NULL || !hrr_pending(r, m, c->src, span)) {
 		hrr_copy_rows((void *)(uintptr_t)live, c->spitch, c->sslice, from, c->width,
 			      c->width * c->height, c->width, c->height, c->depth);

@@ -177,6 +177,16 @@ static int play(struct hrr_replay *r, struct hrr_event *ev)
 		rc = hrr_reissue_failed(r, ev);
 	if (relaxed)
 		hrr_unrelax(r, saved);
+	if (rc < 0 || ev->row->sync != HRR_SYNC_DEVICE || ev->recorded != hipSuccess)
+		return rc;
+	if (ev->row->release == -1) {
+		hrr_note_device_wait(r, ev->th->device, ev->seq);
+		return rc;
+	}
+	/* It stands where it began: it may have returned much later. */
+	ev->th->owes = ev->seq;
+	ev->th->owes_device = ev->th->device;
+	ev->th->owes_late = r->owed_wait;
 	return rc;
 }
 
@@ -245,6 +255,7 @@ static int call_record(struct hrr_replay *r, const struct hrr_record *rec)
 	ev.th = hrr_thread(r, rec->tid);
 	if (ev.th == NULL)
 		return hrr_trouble(r, -ENOMEM, "out of memory");
+	hrr_note_return(r, ev.th);
 	rc = read_ret(r, &ev);
 	if (rc == 0 && is_left_out(r, &ev))
 		return ended(r, &ev);

@@ -24,9 +24,13 @@ int hrr_do_stream_destroy(struct hrr_replay *r, struct hrr_event *ev)
 	if (rc < 0 || live == 0)
 		return rc;
 	struct hrr_graph *g = hrr_capture_of(r, recorded);
-	hrr_held_del(&r->held[HRR_H_STREAM], recorded);
 	/* Unfinished work of a destroyed stream could not be asked for any more. */
-	if (g == NULL && HRR_CALL(r, hipStreamQuery, live) == hipErrorNotReady)
+	bool busy = g == NULL && HRR_CALL(r, hipStreamQuery, live) == hipErrorNotReady;
+	rc = hrr_stream_gone(r, hrr_held_find(&r->held[HRR_H_STREAM], recorded), busy);
+	hrr_held_del(&r->held[HRR_H_STREAM], recorded);
+	if (rc < 0)
+		return rc;
+	if (busy)
 		return hrr_defer(r, HRR_DEFER_STREAM, ev, recorded, live, NULL);
 	ev->live[0] = live;
 	return hrr_issue(r, ev);
@@ -51,7 +55,7 @@ int hrr_do_event_record(struct hrr_replay *r, struct hrr_event *ev)
 	struct hrr_held *h = hrr_held_find(&r->held[HRR_H_EVENT], recorded);
 	if (rc == 0 && h != NULL) {
 		h->info = hrr_capture_of(r, key);
-		h->owner = key;
+		h->owner = hrr_work_key(r, key);
 		h->when = ev->seq;
 	}
 	return rc;
@@ -81,10 +85,8 @@ static void note_event_wait(struct hrr_replay *r, uint64_t recorded)
 {
 	const struct hrr_held *h = hrr_held_find(&r->held[HRR_H_EVENT], recorded);
 
-	if (h != NULL && h->when != 0 && h->owner != 0)
+	if (h != NULL && h->when != 0)
 		hrr_note_wait(r, h->owner, h->when);
-	else if (h != NULL && h->when != 0)
-		hrr_note_wait(r, 0, h->when);
 }
 
 /* A device error found while waiting is what the recorded call gets to say. */
@@ -230,6 +232,7 @@ int hrr_do_device_reset(struct hrr_replay *r, struct hrr_event *ev)
 	if (s.device < 0 || s.device >= r->n_devices || s.device >= HRR_MAX_DEVICES)
 		return hrr_fail(r, "device %d: this run time has %d", s.device, r->n_devices);
 	hrr_graph_reset(r, s.device);
+	hrr_note_device_wait(r, s.device, ev->seq);
 	while (s.found = NULL, hrr_ranges_each(r->hostmap, find_registered, &s) != 0) {
 		struct hrr_registration *g = s.found->reg;
 		s.found->reg = NULL;

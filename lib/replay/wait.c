@@ -166,7 +166,7 @@ int hrr_settled(struct hrr_replay *r)
 {
 	r->epoch++;
 	r->waited = r->seq;
-	r->owed_wait = r->value_waits = false;
+	r->owed_wait = r->owed_back = r->value_waits = false;
 	int rc = hrr_run_deferred(r);
 	int rc2 = hrr_mem_reap(r);
 	while (r->staged != NULL) {
@@ -185,16 +185,4 @@ int hrr_settle_if_idle(struct hrr_replay *r)
 	if (r->dead == NULL && r->deferred == NULL && r->staged == NULL)
 		return 0;
 	return hrr_idle(r) ? hrr_settled(r) : 0;
-}
-
-void hrr_note_wait(struct hrr_replay *r, uint64_t key, uint64_t seq)
-{
-	if (key == 0) {
-		if (r->waited < seq)
-			r->waited = seq;
-		return;
-	}
-	struct hrr_held *h = hrr_held_find(&r->held[HRR_H_STREAM], key);
-	if (h != NULL && h->when < seq)
-		h->when = seq;
 }

@@ -477,6 +477,11 @@ static int f_hipEventRecord(hipEvent_t e, hipStream_t s)
 	(void)s;
 	return 0;
 }
+static int f_hipEventSynchronize(hipEvent_t e)
+{
+	(void)e;
+	return fake_drain();
+}
 static int f_hipEventDestroy(hipEvent_t e)
 {
 	(void)e;
@@ -544,6 +549,7 @@ static void rig_hip(struct hrr_hip *hip)
 	FAKE_FN(hipGraphAddKernelNode);
 	FAKE_FN(hipEventCreateWithFlags);
 	FAKE_FN(hipEventRecord);
+	FAKE_FN(hipEventSynchronize);
 	FAKE_FN(hipEventDestroy);
 	FAKE_FN(hipStreamWaitEvent);
 	FAKE_FN(hipGetLastError);
