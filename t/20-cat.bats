@@ -135,6 +135,40 @@ select_is() { # EXPR SEQS
 	select_is 'seq=1 or seq=2 and seq=3' '1 '
 }
 
+@test "cat -e: t with a step takes the first call of each, of those that else fit" {
+	{
+		echo '{"hrr":1,"pid":1,"command":[],"t0":"1","blobs":"/none"}'
+		i=0
+		for t in 1003 1400 2100 2200 2999 3500 3400 7001 7002 6500 9999; do
+			i=$((i + 1))
+			api=hipFree
+			[ $((i % 2)) -eq 0 ] && api=hipMalloc
+			echo "{\"seq\":$i,\"t\":$t,\"dur\":1,\"tid\":1,\"api\":\"$api\",\"args\":{}}"
+		done
+	} >steps.jsonl
+	S=steps.jsonl
+	select_is 't=../1us' '1 3 6 8 11 '
+	select_is 't=0..7us/1us' '1 3 6 10 '
+	select_is 't=1500..5us/1us' '3 5 6 '
+	select_is 't=1us..5us/2us' '1 6 '
+	select_is 't=../1us and hipMalloc' '2 4 6 8 '
+	select_is 'hipMalloc and t=../1us' '2 4 6 8 '
+	select_is 't=../1us and api=* and hipMalloc' '2 4 6 8 '
+	select_is 'hipMalloc and not t=../1us' '10 '
+	select_is 'not hipFree and t!=../1us' '10 '
+	select_is 't=../1us or seq=2' '1 2 3 6 8 11 '
+	select_is 'seq=3 or t=../1us' '1 3 6 8 11 '
+	select_is 'seq=1,3 or (hipMalloc and t=../1us)' '1 2 3 4 6 8 '
+	select_is 't=../1us,2200' '1 3 4 6 8 11 '
+}
+
+@test "cat -e: several values, with quotes or without" {
+	select_is 'dir="h2d"' '3 '
+	select_is 'dir="h2d",d2h' '3 7 '
+	select_is 'dir=h2d,"d2h"' '3 7 '
+	select_is 'dir=?2h,"d2d"' '7 '
+}
+
 @test "cat -e: several are any of them; -x takes the others" {
 	run_sep hrr-cat -e seq=1 -e seq=9 $S
 	[ "$(seqs <"$T/.out")" = '1 9 ' ]
@@ -189,8 +223,15 @@ select_is() { # EXPR SEQS
 	bad_is 'color=red' 'no such key: "color"'
 	bad_is 'seq=' 'a value is missing: "seq="'
 	bad_is 'seq=x' 'neither a number nor a range here: "x"'
-	bad_is 'seq=5..4' 'neither a number nor a range here: "5..4"'
-	bad_is 'seq=1..4/0' 'neither a number nor a range here: "1..4/0"'
+	bad_is 'seq=5..4' 'a range that ends before it begins: "5..4"'
+	bad_is 'seq=1..4/0' 'a step of 0: "1..4/0"'
+	bad_is 'seq=1..4/x' 'neither a number nor a range here: "1..4/x"'
+	bad_is 'dir=up' 'no such direction: "up"'
+	bad_is 'dir=h2d,h2x' 'no such direction: "h2x"'
+	bad_is 'kernel="a' 'quotes that are not around a value: ""a"'
+	bad_is 'kernel="a"b' 'quotes that are not around a value: ""a"b"'
+	bad_is 'kernel=a"b"' 'quotes that are not around a value: "a"b""'
+	bad_is 'kernel=a,,b' 'a value is missing: ",b"'
 	bad_is 'seq=1.5' 'neither a number nor a range here: "1.5"'
 	bad_is 'seq=5ms' 'neither a number nor a range here: "5ms"'
 	bad_is 'api<x' 'names have no order: "api<x"'

@@ -37,6 +37,27 @@ static bool number_any(const struct item *x, const struct item *end, uint64_t v)
 	return false;
 }
 
+/* With a step: the first call met that began in each. Asked again it gives the same answer. */
+static bool time_any(struct item *x, const struct item *end, const struct hrr_record *rec)
+{
+	bool any = false;
+
+	for (; rec->t != HRR_NO_TIME && x < end; x++) {
+		if (rec->t < x->first || rec->t > x->last)
+			continue;
+		uint64_t at = (rec->t - x->first) / x->step;
+		if (x->step > 1 && at >= x->met) {
+			x->met = at + 1;
+			x->p = rec->p;
+			x->seq = rec->seq;
+			x->t = rec->t;
+		}
+		any = any || x->step == 1 ||
+		      (at + 1 == x->met && x->p == rec->p && x->seq == rec->seq && x->t == rec->t);
+	}
+	return any;
+}
+
 static bool overlap_any(const struct item *x, const struct item *end, uint64_t first, uint64_t size)
 {
 	uint64_t last = size == 0 || first > UINT64_MAX - (size - 1) ? first : first + (size - 1);
@@ -237,10 +258,10 @@ static bool member_term(const struct node *n, const struct hrr_record *rec, cons
 	}
 }
 
-static bool term(const struct hrr_select *s, const struct node *n, const struct hrr_record *rec)
+static bool term(struct hrr_select *s, const struct node *n, const struct hrr_record *rec)
 {
-	const struct item *items = (const void *)s->items.data;
-	const struct item *x = items + n->a, *end = items + n->b;
+	struct item *items = (void *)s->items.data, *x = items + n->a;
+	const struct item *end = items + n->b;
 
 	switch ((enum key)n->key) {
 	case KEY_API:
@@ -252,7 +273,7 @@ static bool term(const struct hrr_select *s, const struct node *n, const struct 
 	case KEY_SEQ:
 		return number_any(x, end, rec->seq);
 	case KEY_T:
-		return rec->t != HRR_NO_TIME && number_any(x, end, rec->t);
+		return time_any(x, end, rec);
 	case KEY_DUR:
 		return number_any(x, end, rec->dur);
 	case KEY_TID:
@@ -264,14 +285,19 @@ static bool term(const struct hrr_select *s, const struct node *n, const struct 
 	}
 }
 
-static bool eval(const struct hrr_select *s, uint32_t at, const struct hrr_record *rec)
+static bool eval(struct hrr_select *s, uint32_t at, const struct hrr_record *rec)
 {
-	const struct node *n = &((const struct node *)(const void *)s->nodes.data)[at];
+	const struct node *all = (const void *)s->nodes.data, *n = &all[at];
+	bool fits;
 
 	switch ((enum node_type)n->type) {
 	case NODE_OR:
-		return eval(s, n->a, rec) || eval(s, n->b, rec);
+		/* A step is taken by the first call in it, whatever else lets that through. */
+		fits = eval(s, n->a, rec);
+		return (fits && !all[n->b].samples) || eval(s, n->b, rec) || fits;
 	case NODE_AND:
+		if (all[n->a].samples)
+			return eval(s, n->b, rec) && eval(s, n->a, rec);
 		return eval(s, n->a, rec) && eval(s, n->b, rec);
 	case NODE_NOT:
 		return !eval(s, n->a, rec);
@@ -281,7 +307,7 @@ static bool eval(const struct hrr_select *s, uint32_t at, const struct hrr_recor
 	return false;
 }
 
-bool hrr_select_call(const struct hrr_select *s, const struct hrr_record *rec)
+bool hrr_select_call(struct hrr_select *s, const struct hrr_record *rec)
 {
 	return rec->kind == HRR_REC_CALL && eval(s, s->root, rec);
 }

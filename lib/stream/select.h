@@ -14,9 +14,9 @@
  *           | KEY OP VALUE             without blanks between them
  *     OP    = "=" | "!=" | "<" | "<=" | ">" | ">="
  *     VALUE = item { "," item }        one of them has to fit; "=" and "!=" only
- *     item  = GLOB | NUMBER | FROM ".." TO [ "/" STEP ] | ADDRESS "+" SIZE
+ *     item  = GLOB | '"' GLOB '"' | NUMBER | FROM ".." TO [ "/" STEP ] | ADDRESS "+" SIZE
  *
- * A value may stand in double quotes, then it is one item. FROM or TO may be missing.
+ * FROM or TO may be missing.
  * Keys: api kernel ret dir (globs); seq t dur tid p size (numbers; t and dur take ns us ms s,
  * size takes K M G); stream (address or "null"); addr (ranges of addresses: an argument
  * lies in it, or the memory a copy or set touches does).
@@ -26,8 +26,9 @@ struct hrr_select;
 /* -EINVAL with diag ("bad selector: …"), -ENOMEM. */
 int hrr_select_new(struct hrr_select **ret, const char *expr, struct hrr_diag *diag);
 void hrr_select_free(struct hrr_select *s);
-/* Does a call fit? Records of other kinds never do. */
-bool hrr_select_call(const struct hrr_select *s, const struct hrr_record *rec);
+/* Does a call fit? Records of other kinds never do. Calls come in the order of their stream: of
+ * times with a step the first call in each fits, of those the rest of an "and" lets through. */
+bool hrr_select_call(struct hrr_select *s, const struct hrr_record *rec);
 /* True when only seq, t, dur, tid, p and api are asked for. */
 bool hrr_select_head_only(const struct hrr_select *s);
 

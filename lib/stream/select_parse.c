@@ -56,6 +56,11 @@ static bool word_is(const struct parser *p, const char *word)
 	return n == strlen(word) && memcmp(p->at, word, n) == 0;
 }
 
+static bool samples(const struct parser *p, uint32_t node)
+{
+	return ((const struct node *)(const void *)p->s->nodes.data)[node].samples;
+}
+
 static int add_node(struct parser *p, struct node n, uint32_t *ret)
 {
 	if (hrr_buf_add(&p->s->nodes, &n, sizeof n) < 0)
@@ -158,9 +163,10 @@ static const char *find_dots(const char *s, size_t len)
 	return NULL;
 }
 
-/* NUMBER, FROM..TO/STEP or ADDRESS+SIZE. */
-static bool range(enum key key, const char *s, size_t len, struct item *ret)
+/* NUMBER, FROM..TO/STEP or ADDRESS+SIZE. What is wrong with it, or NULL. */
+static const char *range(enum key key, const char *s, size_t len, struct item *ret)
 {
+	static const char none[] = "neither a number nor a range here";
 	const char *dots = find_dots(s, len), *plus = memchr(s, '+', len);
 	struct item x = {.first = 0, .last = UINT64_MAX, .step = 1};
 
@@ -169,30 +175,32 @@ static bool range(enum key key, const char *s, size_t len, struct item *ret)
 		const char *to = dots + 2, *slash = memchr(to, '/', after);
 		if (slash != NULL) {
 			size_t n = after - (size_t)(slash - to) - 1;
-			if (!number(key, slash + 1, n, &x.step) || x.step == 0)
-				return false;
+			if (!number(key, slash + 1, n, &x.step))
+				return none;
+			if (x.step == 0)
+				return "a step of 0";
 			after = (size_t)(slash - to);
 		}
 		if (before > 0 && !number(key, s, before, &x.first))
-			return false;
+			return none;
 		if (after > 0 && !number(key, to, after, &x.last))
-			return false;
+			return none;
 		if (x.first > x.last)
-			return false;
+			return "a range that ends before it begins";
 	} else if (plus != NULL && key == KEY_ADDR) {
 		uint64_t size;
 		size_t n = (size_t)(plus - s);
 		if (!number(key, s, n, &x.first) ||
 		    !number(KEY_SIZE, plus + 1, len - n - 1, &size) || size == 0 ||
 		    __builtin_add_overflow(x.first, size - 1, &x.last))
-			return false;
+			return none;
 	} else {
 		if (!number(key, s, len, &x.first))
-			return false;
+			return none;
 		x.last = x.first;
 	}
 	*ret = x;
-	return true;
+	return NULL;
 }
 
 static int glob(struct parser *p, const char *s, size_t len)
@@ -204,15 +212,34 @@ static int glob(struct parser *p, const char *s, size_t len)
 	return add_item(p, (struct item){.glob = s, .len = len, .plain = plain});
 }
 
+/* The length of the first of several values, which may stand in quotes; 0: it is none. */
+static size_t value_len(const char *s, size_t len)
+{
+	const char *end;
+
+	if (len > 0 && s[0] == '"') {
+		end = memchr(s + 1, '"', len - 1);
+		size_t n = end != NULL ? (size_t)(end - s) + 1 : 0;
+		return n == len || (n > 0 && s[n] == ',') ? n : 0;
+	}
+	end = memchr(s, ',', len);
+	size_t n = end != NULL ? (size_t)(end - s) : len;
+	return memchr(s, '"', n) == NULL ? n : 0;
+}
+
 static int globs(struct parser *p, const char *s, size_t len)
 {
-	if (len >= 2 && s[0] == '"' && s[len - 1] == '"')
-		return glob(p, s + 1, len - 2);
 	for (;;) {
-		const char *comma = memchr(s, ',', len);
-		size_t n = comma != NULL ? (size_t)(comma - s) : len;
-		int rc = n == 0 ? bad(p, "a value is missing", s, len) : glob(p, s, n);
-		if (rc < 0 || comma == NULL)
+		size_t n = value_len(s, len);
+		bool quoted = n > 0 && s[0] == '"';
+		if (n == 0)
+			return bad(p,
+				   memchr(s, '"', len) != NULL
+				       ? "quotes that are not around a value"
+				       : "a value is missing",
+				   s, len);
+		int rc = quoted ? glob(p, s + 1, n - 2) : glob(p, s, n);
+		if (rc < 0 || n == len)
 			return rc;
 		s += n + 1;
 		len -= n + 1;
@@ -239,14 +266,28 @@ static int numbers(struct parser *p, enum key key, const char *op, const char *s
 	for (;;) {
 		const char *comma = memchr(s, ',', len);
 		size_t n = comma != NULL ? (size_t)(comma - s) : len;
-		if (!range(key, s, n, &x))
-			return bad(p, "neither a number nor a range here", s, n);
+		const char *wrong = range(key, s, n, &x);
+		if (wrong != NULL)
+			return bad(p, wrong, s, n);
 		int rc = add_item(p, x);
 		if (rc < 0 || comma == NULL)
 			return rc;
 		s += n + 1;
 		len -= n + 1;
 	}
+}
+
+/* A direction without wildcards is one of four. */
+static int directions(struct parser *p, uint32_t from)
+{
+	const struct item *x = (const void *)p->s->items.data;
+
+	for (uint32_t i = from; i < n_items(p); i++)
+		if (x[i].plain &&
+		    (x[i].len != 3 || x[i].glob[1] != '2' || strchr("hd", x[i].glob[0]) == NULL ||
+		     strchr("hd", x[i].glob[2]) == NULL))
+			return bad(p, "no such direction", x[i].glob, x[i].len);
+	return 0;
 }
 
 static int family(struct parser *p, const char *s, size_t len, unsigned char *ret_key)
@@ -299,20 +340,24 @@ static int term(struct parser *p, uint32_t *ret)
 		n.key = (unsigned char)keys[k].key;
 		n.negate = s[op] == '!';
 		const char *value = s + op + op_len;
-		size_t value_len = len - op - op_len;
-		if (value_len == 0)
+		size_t rest = len - op - op_len;
+		if (rest == 0)
 			return bad(p, "a value is missing", s, len);
 		if (n.key <= KEY_DIR && (s[op] == '<' || s[op] == '>'))
 			return bad(p, "names have no order", s, len);
-		rc = n.key <= KEY_DIR ? globs(p, value, value_len)
-				      : numbers(p, keys[k].key, s + op, value, value_len);
+		rc = n.key <= KEY_DIR ? globs(p, value, rest)
+				      : numbers(p, keys[k].key, s + op, value, rest);
 	}
+	if (rc == 0 && n.key == KEY_DIR)
+		rc = directions(p, n.a);
 	if (rc < 0)
 		return rc;
 	if (n.key != KEY_API && n.key != KEY_FAMILY && n.key != KEY_CLASS &&
 	    (n.key < KEY_SEQ || n.key > KEY_P))
 		p->s->head_only = false;
 	n.b = n_items(p);
+	for (uint32_t i = n.a; i < n.b && n.key == KEY_T; i++)
+		n.samples |= ((const struct item *)(const void *)p->s->items.data)[i].step > 1;
 	return add_node(p, n, ret);
 }
 
@@ -330,7 +375,9 @@ static int one(struct parser *p, uint32_t *ret)
 		uint32_t a;
 		rc = one(p, &a);
 		if (rc == 0)
-			rc = add_node(p, (struct node){.type = NODE_NOT, .a = a}, ret);
+			rc = add_node(
+			    p, (struct node){.type = NODE_NOT, .samples = samples(p, a), .a = a},
+			    ret);
 	} else if (*p->at == '(') {
 		p->at++;
 		rc = any(p, ret);
@@ -361,8 +408,12 @@ static int several(struct parser *p, const char *word, enum node_type type,
 		uint32_t b;
 		rc = part(p, &b);
 		if (rc == 0)
-			rc = add_node(
-			    p, (struct node){.type = (unsigned char)type, .a = *ret, .b = b}, ret);
+			rc = add_node(p,
+				      (struct node){.type = (unsigned char)type,
+						    .samples = samples(p, *ret) || samples(p, b),
+						    .a = *ret,
+						    .b = b},
+				      ret);
 	}
 	return rc;
 }

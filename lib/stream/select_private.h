@@ -27,6 +27,9 @@ struct item {
 	size_t len;
 	bool plain; /* means itself alone */
 	uint64_t first, last, step;
+	/* Of times with a step: how many steps were met, and the call that stands for the last. */
+	uint64_t met, seq, t;
+	uint32_t p;
 };
 
 enum node_type { NODE_OR, NODE_AND, NODE_NOT, NODE_TERM };
@@ -34,6 +37,7 @@ enum node_type { NODE_OR, NODE_AND, NODE_NOT, NODE_TERM };
 struct node {
 	unsigned char type, key;
 	bool negate;
+	bool samples;  /* it, or what is in it, is a time with a step */
 	uint32_t a, b; /* operands; for terms the items [a, b) */
 };
 
