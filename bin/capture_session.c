@@ -243,6 +243,7 @@ void session_report(const struct session *s, const struct hrr_collect_summary *s
 			 "%u processes (%u and others) did not end in order: their streams are cut",
 			 sum->killed, sum->first_killed);
 	if (sum->not_recorded != 0 && !capture.quiet)
-		tool_say(where, 0, "%s of functions that are not recorded: see the end record",
-			 session_count(sum->not_recorded, "call", a, sizeof a));
+		tool_say(where, 0, "%s %s not recorded: see the end record",
+			 session_count(sum->not_recorded, "call", a, sizeof a),
+			 sum->not_recorded == 1 ? "is" : "are");
 }

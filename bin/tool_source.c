@@ -33,7 +33,7 @@ bool tool_say_state(const char *operand, const struct hrr_source *src)
 			 "filtered or cut short: the end record counts other calls than there are");
 	else if (st.ended_cut)
 		tool_say(operand, 0,
-			 "cut short: the process was killed, or not recorded to its end");
+			 "cut short: the process was killed, or not all of it was recorded");
 	if (st.no_header && !st.sidecar)
 		tool_say(operand, 0, "no header: the stream does not begin here");
 	if (st.lost > 0)

@@ -436,6 +436,7 @@ function write_shims(    o, r, k, s, w, x) {
 			s = s (k > 1 ? ", " : "") x
 		}
 		printf "HRR_SHIM %s%s(%s)\n{\n\tstruct hrr_call c;\n\tuint64_t a[] = {%s};\n", space(rtype(r)), sym[r], params(r), (w == "" ? "0" : w) > o
+		print "\tc.from = __builtin_return_address(0);" > o
 		printf "\thrr_fn_%s real = (hrr_fn_%s)hrr_shim_enter(&c, HRR_API_%s, a);\n", name[r], name[r], name[r] > o
 		if (ret[r] == "void") printf "\tif (real != NULL)\n\t\treal(%s);\n\thrr_shim_leave(&c, 0);\n}\n\n", s > o
 		else if (ret[r] == "str" || ret[r] == "fatbin")

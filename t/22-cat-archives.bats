@@ -99,7 +99,7 @@ blob xxh128:$id is orphaned: nothing names it
 	err_has "hrr-cat: $S/events.jsonl:12: blob xxh128:${OUT#*/} is missing: an output is now of unknown bytes"
 	err_has 'process 4242 had no end: an end record was added'
 	run_sep hrr-cat good.hrr
-	err_is 'hrr-cat: good.hrr: cut short: the process was killed, or not recorded to its end'
+	err_is 'hrr-cat: good.hrr: cut short: the process was killed, or not all of it was recorded'
 	[ "$(jq -c 'select(.end) | [.end,.calls,.outputs,.regions]' <"$T/.out")" = '["cut",9,1,3]' ]
 	[ "$(jq -r 'select(.output) | .unknown' <"$T/.out")" = 'its blob was missing' ]
 	run_sep hrr-cat --verify good.hrr

@@ -605,13 +605,25 @@ window_is_whole() {
 	run_sep hrr-capture -o a.hrr -- "$STUB/calls" mipmap
 	status_is 0
 	[ "$(events a.hrr | tail -1 | jq -c .notRecorded)" = '{"hipGetMipmappedArrayLevel":1}' ]
-	err_has "1 call of functions that are not recorded"
+	err_has "1 call is not recorded: see the end record"
 }
 
 @test "capture: HIP bound by dlopen and dlsym" {
 	run_sep hrr-capture -q -o a.hrr -- "$STUB/dl"
 	status_is 0
 	[ "$(events a.hrr | jq -r 'select(.seq).api')" = hipGetDevice ]
+}
+
+@test "capture: a library of HIP's for other things is not the run time" {
+	printf '%s\n' 'int hiprtcVersion(int *a, int *b);' 'int hiprtcVersion(int *a, int *b) { return *a = *b = 0; }' >rtc.c
+	printf '%s\n' 'int hiprtcVersion(int *, int *); int hipGetDevice(int *);' \
+		'int main(void) { int d; return hiprtcVersion(&d, &d) || hipGetDevice(&d); }' >main.c
+	${CC:-cc} -shared -fPIC -Wl,-soname,libhiprtc.so.6 -o libhiprtc.so.6 rtc.c
+	${CC:-cc} -o main main.c ./libhiprtc.so.6 "$STUB/libamdhip64.so.5"
+	export LD_LIBRARY_PATH=$STUB:.
+	run_sep hrr-capture -q -o a.hrr -- ./main
+	status_is 0
+	[ "$(events a.hrr | jq -c 'select(.runtime).runtime')" = "{\"library\":\"$STUB/libamdhip64.so.5\",\"major\":5}" ]
 }
 
 @test "capture: HIP in a namespace of its own is called itself, not another one" {
@@ -662,7 +674,7 @@ window_is_whole() {
 	need_prog hrr-cat
 	run_sep hrr-capture -q -o a.hrr --max-bytes 100K -- "$STUB/calls" small 100000
 	run_sep hrr-cat -c a.hrr
-	err_is "hrr-cat: a.hrr: cut short: the process was killed, or not recorded to its end"
+	err_is "hrr-cat: a.hrr: cut short: the process was killed, or not all of it was recorded"
 }
 
 @test "capture: version and devices, once the program has had something of a device" {

@@ -67,6 +67,22 @@ ended() { jq -c 'select(.end)|[.end,.calls,.lost]' "$1"/pid-*/events.jsonl; }
 	[ "$(told a.hrr)" = "$(told b.hrr)" ]
 }
 
+@test "odd: calls of a signal handler inside a call are counted" {
+	local lib
+	for lib in "" "$(${CC:-cc} -print-file-name=libgcc_s.so.1)"; do
+		rm -rf a.hrr
+		LD_PRELOAD=$lib STUB_HANG=1 run_sep hrr-capture -o a.hrr -- "$STUB/odd" handler
+		status_is 0
+		[ "$(told a.hrr | tr '\n' ' ')" = "hipStreamCreate hipStreamSynchronize " ]
+		[ "$(jq -c 'select(.end)|[.end,.notRecorded]' a.hrr/pid-*/events.jsonl)" = '["complete",{"hipGetDevice":2}]' ]
+		err_has "2 calls are not recorded: see the end record"
+	done
+	run_sep hrr-capture -q -o b.hrr -- "$STUB/odd" handlers 3000000
+	status_is 0
+	[ "$(jq -c 'select(.end)|[.end,.lost,.calls+(.notRecorded|add//0)]' b.hrr/pid-*/events.jsonl)" = \
+		"[\"complete\",0,$out]" ]
+}
+
 @test "odd: a process that ends or becomes another by itself is complete" {
 	local how
 	for how in exit _exit _Exit quick_exit execve execv execvp execvpe execl execlp execle \

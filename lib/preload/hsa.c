@@ -90,15 +90,21 @@ static int pool_device(uint64_t pool)
 	return s.found;
 }
 
+/* NULL, or to be ended by hrr_outside. */
 static struct hrr_thread *recording(const void *caller)
 {
-	struct hrr_thread *t = &hrr_self;
+	struct hrr_thread *t = &hrr_self, *ret;
 
-	if (hrr_nested(t, __builtin_frame_address(0)) || hrr_in_runtime(caller))
+	if (hrr_nested(t, __builtin_frame_address(0), caller) || hrr_in_runtime(caller))
 		return NULL;
+	hrr_inside(t, __builtin_frame_address(0));
 	if (t->gen == 0 || t->gen != hrr_proc->gen)
-		return hrr_thread_slow(t);
-	return t->ring != NULL && hrr_proc->hub->off == 0 ? t : NULL;
+		ret = hrr_thread_slow(t);
+	else
+		ret = t->ring != NULL && hrr_proc->hub->off == 0 ? t : NULL;
+	if (ret == NULL)
+		hrr_outside(t);
+	return ret;
 }
 
 static void tell(struct hrr_thread *t, bool add, uint64_t base, uint64_t size, enum hrr_mem mem,
@@ -142,6 +148,8 @@ static void allocated(const void *caller, uint64_t base, uint64_t size, int devi
 		hrr_memory_add(base, size, mem, NULL);
 		tell(t, true, base, size, mem, device < 0 ? 0 : device);
 	}
+	if (t != NULL)
+		hrr_outside(t);
 	errno = err;
 }
 
@@ -160,6 +168,8 @@ static void freed(const void *caller, uint64_t base)
 		hrr_memory_del(base);
 		tell(t, false, base, w.size, w.mem, 0);
 	}
+	if (t != NULL)
+		hrr_outside(t);
 	errno = err;
 }
 
@@ -182,7 +192,7 @@ int hsa_amd_memory_pool_allocate(hsa_handle pool, size_t size, uint32_t flags, v
 	if (fn == NULL)
 		return HSA_ERROR;
 	int rc = fn(pool, size, flags, ptr);
-	if (rc == 0 && ptr != NULL && !hrr_nested(&hrr_self, __builtin_frame_address(0)))
+	if (rc == 0 && ptr != NULL && !hrr_nested(&hrr_self, __builtin_frame_address(0), caller))
 		allocated(caller, (uintptr_t)*ptr, size, pool_device(pool.handle));
 	return rc;
 }
@@ -209,7 +219,7 @@ int hsa_memory_allocate(hsa_handle region, size_t size, void **ptr)
 		return HSA_ERROR;
 	int rc = fn(region, size, ptr);
 	/* A region's handle is its pool's where both name one piece of memory. */
-	if (rc == 0 && ptr != NULL && !hrr_nested(&hrr_self, __builtin_frame_address(0)))
+	if (rc == 0 && ptr != NULL && !hrr_nested(&hrr_self, __builtin_frame_address(0), caller))
 		allocated(caller, (uintptr_t)*ptr, size, pool_device(region.handle));
 	return rc;
 }

@@ -79,12 +79,14 @@ __attribute__((no_sanitize("address", "thread"))) static bool is_marked(const st
 	return *(const volatile uint64_t *)&t->outer->mark == t->mark;
 }
 
-bool hrr_nested_slow(struct hrr_thread *t, const void *frame)
+bool hrr_nested_slow(struct hrr_thread *t, const void *frame, const void *from)
 {
 	/* What is inside another has at least that one's struct and its own above it. */
 	bool after = (uintptr_t)frame + sizeof(struct hrr_call) > (uintptr_t)t->frame;
 
-	if ((!after || on_other_stack()) && is_marked(t) && !is_gone(t))
+	/* With no outer one this is a signal's handler that came as that began or ended. */
+	if ((!after || on_other_stack()) &&
+	    (t->outer == NULL || (is_marked(t) && (hrr_in_runtime(from) || !is_gone(t)))))
 		return true;
 	hrr_left(t);
 	return false;
@@ -94,6 +96,7 @@ void hrr_left(struct hrr_thread *t)
 {
 	struct hrr_begun b = t->begun;
 
+	t->outer = NULL;
 	t->depth = 0;
 	t->begun.is = false;
 	if (!b.is || t->ring == NULL || t->gen != hrr_proc->gen ||

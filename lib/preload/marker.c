@@ -57,17 +57,19 @@ void hrr_marker(struct hrr_thread *t, enum hrr_marker what, uint64_t id, const c
 	hrr_b_commit(t);
 }
 
-static void mark(enum hrr_marker what, uint64_t id, const char *text)
+static void mark(enum hrr_marker what, uint64_t id, const char *text, const void *from)
 {
 	struct hrr_thread *t = &hrr_self;
 	int err = errno;
 
-	if (!hrr_nested(t, __builtin_frame_address(0)) && hrr_proc->gen != 0 &&
+	if (!hrr_nested(t, __builtin_frame_address(0), from) && hrr_proc->gen != 0 &&
 	    hrr_proc->recording) {
+		hrr_inside(t, __builtin_frame_address(0));
 		if (t->gen != hrr_proc->gen)
 			hrr_thread_slow(t);
 		if (t->ring != NULL && hrr_proc->hub->off == 0)
 			hrr_marker(t, what, id, text);
+		hrr_outside(t);
 	}
 	errno = err;
 }
@@ -85,7 +87,7 @@ void roctxMarkA(const char *text)
 
 	if (fn != NULL)
 		fn(text);
-	mark(HRR_MARK, 0, text);
+	mark(HRR_MARK, 0, text, __builtin_return_address(0));
 }
 
 int roctxRangePushA(const char *text)
@@ -94,7 +96,7 @@ int roctxRangePushA(const char *text)
 	int (*fn)(const char *) = (int (*)(const char *))real("roctxRangePushA", &cache);
 	int level = fn != NULL ? fn(text) : -1;
 
-	mark(HRR_MARK_PUSH, 0, text);
+	mark(HRR_MARK_PUSH, 0, text, __builtin_return_address(0));
 	return level;
 }
 
@@ -104,7 +106,7 @@ int roctxRangePop(void)
 	int (*fn)(void) = (int (*)(void))real("roctxRangePop", &cache);
 	int level = fn != NULL ? fn() : -1;
 
-	mark(HRR_MARK_POP, 0, NULL);
+	mark(HRR_MARK_POP, 0, NULL, __builtin_return_address(0));
 	return level;
 }
 
@@ -114,7 +116,7 @@ uint64_t roctxRangeStartA(const char *text)
 	uint64_t (*fn)(const char *) = (uint64_t(*)(const char *))real("roctxRangeStartA", &cache);
 	uint64_t id = fn != NULL ? fn(text) : 0;
 
-	mark(HRR_MARK_START, id, text);
+	mark(HRR_MARK_START, id, text, __builtin_return_address(0));
 	return id;
 }
 
@@ -125,5 +127,5 @@ void roctxRangeStop(uint64_t id)
 
 	if (fn != NULL)
 		fn(id);
-	mark(HRR_MARK_STOP, id, NULL);
+	mark(HRR_MARK_STOP, id, NULL, __builtin_return_address(0));
 }

@@ -51,8 +51,8 @@ struct hrr_begun { /* a call that is said to have begun, and not yet to be over 
 struct hrr_thread {
 	uint32_t gen; /* of hrr_proc when this was set up */
 	int depth;    /* calls of ours on this thread's stack */
-	/* Of the first of them, when there are some: where it was entered, what it keeps, the mark
-	 * it bears. */
+	/* Of the first of them, when there are some: where it was entered, what it keeps (NULL:
+	 * these are about to be set), the mark it bears. */
 	const void *frame;
 	const struct hrr_call *outer;
 	uint64_t mark;
@@ -94,6 +94,7 @@ struct hrr_call {
 	uint64_t mark; /* other than that of the thread's calls before */
 	enum hrr_api api;
 	uint64_t *a;
+	const void *from;     /* who calls */
 	struct hrr_thread *t; /* NULL: not recorded */
 	uint64_t begin, dur;  /* ns since t0; ns */
 	uint64_t seq;	      /* 0 until taken */
@@ -207,11 +208,29 @@ uint64_t hrr_take_seq(void);
 
 /* --- left.c -------------------------------------------------------------- */
 void hrr_left_init(void);
-bool hrr_nested_slow(struct hrr_thread *t, const void *frame);
-/* Is a call made from this frame one inside another of ours? */
-static inline bool hrr_nested(struct hrr_thread *t, const void *frame)
+bool hrr_nested_slow(struct hrr_thread *t, const void *frame, const void *from);
+/* Is a call made from this frame one inside another of ours? from: where in the program or the run
+ * time. */
+static inline bool hrr_nested(struct hrr_thread *t, const void *frame, const void *from)
 {
-	return __builtin_expect(t->depth != 0, 0) && hrr_nested_slow(t, frame);
+	return __builtin_expect(t->depth != 0, 0) && hrr_nested_slow(t, frame, from);
+}
+/* Around what writes records: handlers of signals call HIP too. Only where there is no call of
+ * ours on the stack. */
+static inline void hrr_inside(struct hrr_thread *t, const void *frame)
+{
+	t->frame = frame;
+	atomic_signal_fence(memory_order_seq_cst);
+	t->depth = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	t->frame = frame; /* a handler's came between */
+	atomic_signal_fence(memory_order_seq_cst);
+}
+static inline void hrr_outside(struct hrr_thread *t)
+{
+	t->outer = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+	t->depth = 0;
 }
 /* There is none of ours on the stack any more, whatever has begun. */
 void hrr_left(struct hrr_thread *t);

@@ -102,7 +102,9 @@ void *hrr_resolve(enum hrr_api api)
 {
 	void *p = hrr_resolve_name(hrr_api_table[api].symbol, false);
 
-	if (p != NULL && atomic_load_explicit(&runtime, memory_order_acquire) == NULL)
+	/* Compilation has a library of its own. */
+	if (p != NULL && atomic_load_explicit(&runtime, memory_order_acquire) == NULL &&
+	    strncmp(hrr_api_table[api].symbol, "hiprtc", 6) != 0)
 		note_runtime(p);
 	/* Last: who finds it here asks no more. */
 	__atomic_store_n(&hrr_real[api], p, __ATOMIC_RELEASE);

@@ -90,6 +90,16 @@ static void *enter_slow(struct hrr_call *c, struct hrr_thread *t, void *real)
 	return real;
 }
 
+/* The run time calling itself is no call of the program's. One that the program makes there, in a
+ * signal's handler or a host function, cannot be recorded: its ring has a call begun. */
+static void nested_call(enum hrr_api api, const void *from)
+{
+	if (hrr_proc->recording && !hrr_in_runtime(from) &&
+	    atomic_load_explicit(&hrr_proc->hub->off, memory_order_relaxed) == 0)
+		atomic_fetch_add_explicit(&hrr_proc->ctl->not_recorded[api], 1,
+					  memory_order_relaxed);
+}
+
 void *hrr_shim_enter(struct hrr_call *c, enum hrr_api api, uint64_t *a);
 void hrr_shim_leave(struct hrr_call *c, int64_t ret);
 
@@ -105,14 +115,15 @@ void *hrr_shim_enter(struct hrr_call *c, enum hrr_api api, uint64_t *a)
 	c->hook = HRR_HOOK_NONE;
 	if (__builtin_expect(real == NULL, 0))
 		real = hrr_resolve(api);
-	if (hrr_nested(t, __builtin_frame_address(0))) {
+	if (hrr_nested(t, __builtin_frame_address(0), c->from)) {
 		t->depth++;
-		return real; /* the run time calling itself */
+		nested_call(api, c->from);
+		return real;
 	}
-	t->depth = 1;
-	t->frame = __builtin_frame_address(0);
-	t->outer = c;
+	hrr_inside(t, __builtin_frame_address(0));
 	c->mark = t->mark += 0x9e3779b97f4a7c15; /* no number that stands on a stack by chance */
+	atomic_signal_fence(memory_order_seq_cst);
+	t->outer = c;
 	if (__builtin_expect(
 		t->gen == 0 || t->gen != atomic_load_explicit(&p->gen, memory_order_acquire), 0)) {
 		enter_slow(c, t, real);
@@ -288,7 +299,10 @@ void hrr_shim_leave(struct hrr_call *c, int64_t ret)
 		hrr_register_leave(c->api, c->a, ret);
 		errno = err;
 	}
-	hrr_self.depth--;
+	if (hrr_self.depth == 1)
+		hrr_outside(&hrr_self);
+	else
+		hrr_self.depth--;
 }
 
 /* --- calls that are not recorded ------------------------------------------- */
@@ -297,9 +311,9 @@ static int not_there(void)
 	return hipErrorNotSupported;
 }
 
-void *hrr_tramp_enter(unsigned api);
+void *hrr_tramp_enter(unsigned api, const void *from);
 
-void *hrr_tramp_enter(unsigned api)
+void *hrr_tramp_enter(unsigned api, const void *from)
 {
 	struct hrr_thread *t = &hrr_self;
 	int err = errno;
@@ -307,7 +321,10 @@ void *hrr_tramp_enter(unsigned api)
 
 	if (real == NULL)
 		real = hrr_resolve((enum hrr_api)api);
-	if (!hrr_nested(t, __builtin_frame_address(0))) {
+	if (hrr_nested(t, __builtin_frame_address(0), from)) {
+		nested_call((enum hrr_api)api, from);
+	} else {
+		hrr_inside(t, __builtin_frame_address(0));
 		if (t->gen == 0 || t->gen != hrr_proc->gen)
 			hrr_thread_slow(t);
 		if (t->ring != NULL)
@@ -319,6 +336,7 @@ void *hrr_tramp_enter(unsigned api)
 				   api == HRR_API_hipProfilerStart ? HRR_MARK_PROFILER_START
 								   : HRR_MARK_PROFILER_STOP,
 				   0, NULL);
+		hrr_outside(t);
 	}
 	if (real == NULL) {
 		int (*none)(void) = not_there;

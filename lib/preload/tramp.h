@@ -30,6 +30,7 @@ hrr_tramp: /* index in r11d, 8 bytes of return address on the stack */
 	movups	%xmm6, 160(%rsp)
 	movups	%xmm7, 176(%rsp)
 	movl	%r11d, %edi
+	movq	8(%rbp), %rsi
 	call	hrr_tramp_enter
 	movq	%rax, %r11
 	movups	176(%rsp), %xmm7

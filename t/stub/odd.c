@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -137,6 +138,40 @@ __attribute__((noinline)) static int over(int n)
 	hole[0] = (char)n;
 	small(n);
 	return hole[0];
+}
+
+static volatile int handled;
+
+static void asks(int sig)
+{
+	(void)sig;
+	small(2);
+	handled++;
+}
+
+/* A signal's handler calls HIP while the thread is in a call: the wait is over then. */
+static int handler(void)
+{
+	hipStream_t s;
+
+	hipStreamCreate(&s);
+	signal(SIGALRM, asks);
+	alarm(1);
+	return hipStreamSynchronize(s) != hipSuccess || handled != 1;
+}
+
+/* The same at any moment of very many calls. */
+static int handlers(int n)
+{
+	struct itimerval often = {{0, 1000}, {0, 1000}}, never = {0};
+
+	signal(SIGALRM, asks);
+	small(1); /* what a handler calls inside the very first one nobody counts */
+	setitimer(ITIMER_REAL, &often, NULL);
+	small(n - 1);
+	setitimer(ITIMER_REAL, &never, NULL);
+	dprintf(1, "%d\n", n + 2 * handled);
+	return 0;
 }
 
 static int left_deep(void)
@@ -305,6 +340,10 @@ int main(int argc, char **argv)
 		return left(true, false);
 	if (strcmp(what, "left_last") == 0)
 		return left(false, true);
+	if (strcmp(what, "handler") == 0)
+		return handler();
+	if (strcmp(what, "handlers") == 0)
+		return handlers(atoi(argv[2]));
 	if (strcmp(what, "left_deep") == 0)
 		return left_deep();
 	if (strcmp(what, "one") == 0) {
