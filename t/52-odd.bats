@@ -83,6 +83,33 @@ ended() { jq -c 'select(.end)|[.end,.calls,.lost]' "$1"/pid-*/events.jsonl; }
 		"[\"complete\",0,$out]" ]
 }
 
+@test "odd: what is started with another LD_PRELOAD, or none, is recorded, with what that preloads" {
+	printf '%s\n' '#include <unistd.h>' \
+		'__attribute__((constructor)) static void loaded(void) { (void)!write(1, "loaded\n", 7); }' >mine.c
+	${CC:-cc} -shared -fPIC -o mine.so mine.c
+	local how n=0
+	for how in "env LD_PRELOAD=$T/mine.so '$STUB/odd' one" "LD_PRELOAD=$T/mine.so '$STUB/odd' one" \
+		"export LD_PRELOAD=$T/mine.so; '$STUB/odd' one"; do
+		run_sep hrr-capture -q -o $((++n)).hrr -- sh -c "$how"
+		status_is 0
+		[ "$(ended $n.hrr)" = '["complete",1,0]' ] || saw "$how"
+		out_is loaded
+	done
+	for how in "env -u LD_PRELOAD '$STUB/odd' one" "LD_PRELOAD= '$STUB/odd' one" "unset LD_PRELOAD; exec '$STUB/odd' one"; do
+		run_sep hrr-capture -q -o $((++n)).hrr -- sh -c "$how"
+		status_is 0
+		[ "$(ended $n.hrr)" = '["complete",1,0]' ] || saw "$how"
+	done
+	run_sep hrr-capture -q -o spawn.hrr -- "$STUB/odd" spawn
+	status_is 0
+	[ "$(ended spawn.hrr | tr '\n' ' ')" = '["complete",1,0] ["complete",1,0] ' ]
+	# Who takes more away does not want to be recorded.
+	run_sep hrr-capture -q -o none.hrr -- env -u LD_PRELOAD -u HRR_CAPTURE_DIR sh -c "env; '$STUB/odd' one"
+	status_is 0
+	[ ! -e none.hrr ]
+	out_lacks LD_PRELOAD
+}
+
 @test "odd: a process that ends or becomes another by itself is complete" {
 	local how
 	for how in exit _exit _Exit quick_exit execve execv execvp execvpe execl execlp execle \

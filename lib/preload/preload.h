@@ -19,7 +19,7 @@
  *
  * process.c  the process: hub, ctl, fork     thread.c  rings and the record builder
  * files.c    our files, unnoticed              left.c    calls that are left without a return
- * ends.c     _exit, exec and the like
+ * ends.c     _exit and the like               exec.c    other programs: with us in them
  * shim.c     entering and leaving a call     encode.c  arguments into records
  * memory.c   what an address is              copy.c    copies: direction, bytes in, outputs
  * kernel.c   objects, kernels, launches      graph.c   captures and nodes
@@ -125,6 +125,13 @@ void hrr_process_path(char *path, const char *kind, uint32_t n);
 uint64_t hrr_now(void); /* CLOCK_MONOTONIC, ns */
 /* Copy n bytes from memory that may not be there. False: it was not. */
 bool hrr_copy_in(void *dst, const void *src, size_t n);
+
+/* --- ends.c -------------------------------------------------------------- */
+/* The process is about to end in this way; returns what it was about before, for hrr_goes_on, which
+ * returns -1. */
+uint32_t hrr_ending(enum hrr_ending how);
+int hrr_goes_on(uint32_t before);
+void hrr_next(void *function, const char *name); /* a pointer to the next definition, or NULL */
 
 /* --- files.c ------------------------------------------------------------- */
 struct hrr_files { /* as it was before */

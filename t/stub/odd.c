@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <stdint.h>
@@ -357,6 +358,16 @@ int main(int argc, char **argv)
 	if (strcmp(what, "becomes") == 0) { /* one that is killed */
 		small(1);
 		execl("/bin/sh", "sh", "-c", "kill -9 $$", (char *)NULL);
+	}
+	if (strcmp(what, "spawn") == 0) {
+		char *one[] = {argv[0], "one", NULL};
+		pid_t pid;
+		unsetenv("LD_PRELOAD");
+		bool bad = posix_spawn(&pid, argv[0], NULL, NULL, one, environ) != 0 ||
+			   wait(&ended) != pid || ended != 0;
+		setenv("LD_PRELOAD", "", 1);
+		return bad || posix_spawnp(&pid, argv[0], NULL, NULL, one, environ) != 0 ||
+		       wait(&ended) != pid || ended != 0;
 	}
 	if (strcmp(what, "closed") == 0)
 		return closed();
