@@ -104,15 +104,15 @@ ERRORS(of_floats, float, int32_t, FLOAT_DISTANCE, FLOAT_SIZE)
 ERRORS(of_distances, double, int64_t, FIRST, SECOND)
 
 /*
- * The same of small types in binary32, which holds their numbers and, if they are not far apart,
- * their distances exactly. false: not sure, one has to look closer.
+ * The same of small types in binary32, which holds their numbers exactly, and their distances if
+ * they are near each other. false: not sure, one has to look closer.
  */
 INLINE bool errors_fast(const float *x, const float *y, const int32_t *near,
-			const struct hrr_typed_plan *p, bool any_size, bool integers, bool exact,
-			bool rel, struct errors *ret)
+			const struct hrr_typed_plan *p, int far, bool any_size, bool integers,
+			bool exact, bool rel, struct errors *ret)
 {
-	const float atol = p->atol, rtol = p->rtol, beyond = p->beyond, least = p->least,
-		    rel_d = p->rel_d, rel_v = p->rel_v, steps = p->steps;
+	const float atol = p->atol, rtol = p->rtol, beyond = p->beyond, least = p->least[far],
+		    rel_d = p->rel_d[far], rel_v = p->rel_v, steps = p->steps;
 	int32_t in = 0, reach = 0, worse = 0;
 
 	for (int i = 0; i < N; i++) {
@@ -137,22 +137,22 @@ INLINE bool errors_fast(const float *x, const float *y, const int32_t *near,
 
 /* --- bins: the number of binary digits of each distance --- */
 
-/* By comparing with each power of two up to the most. */
-#define BINS_BY_POWERS(bits)                                                  \
-	INLINE void by_powers_##bits(const bits *u, bits most, size_t finite, \
-				     struct hrr_typed_bins *bins)             \
-	{                                                                     \
-		size_t more = finite;                                         \
-		int b = 0;                                                    \
-		for (; (size_t)b < sizeof(bits) * 8 && most >> b; b++) {      \
-			const bits least = (bits)((bits)1 << b);              \
-			bits n = 0;                                           \
-			for (int i = 0; i < N; i++)                           \
-				n = (bits)(n + (u[i] >= least));              \
-			bins->n[0][b] += more - (size_t)n;                    \
-			more = (size_t)n;                                     \
-		}                                                             \
-		bins->n[0][b] += more;                                        \
+/* By comparing with each power of two from the least up to the most. */
+#define BINS_BY_POWERS(bits)                                                            \
+	INLINE void by_powers_##bits(const bits *u, bits min, bits most, size_t finite, \
+				     struct hrr_typed_bins *bins)                       \
+	{                                                                               \
+		size_t more = finite;                                                   \
+		int b = min > 0 ? 64 - __builtin_clzll(min) : 0;                        \
+		for (; (size_t)b < sizeof(bits) * 8 && most >> b; b++) {                \
+			const bits least = (bits)((bits)1 << b);                        \
+			bits n = 0;                                                     \
+			for (int i = 0; i < N; i++)                                     \
+				n = (bits)(n + (u[i] >= least));                        \
+			bins->n[0][b] += more - (size_t)n;                              \
+			more = (size_t)n;                                               \
+		}                                                                       \
+		bins->n[0][b] += more;                                                  \
 	}
 BINS_BY_POWERS(uint16_t)
 BINS_BY_POWERS(uint32_t)
@@ -191,9 +191,12 @@ static void by_digits(const uint8_t *digit, size_t finite, struct hrr_typed_bins
 }
 
 /* The same without a branch for each: they are few, and none waits for another. */
-INLINE void bins_uint8_t(const uint8_t *u, uint8_t most, size_t finite, struct hrr_typed_bins *bins)
+INLINE void bins_uint8_t(const uint8_t *u, uint8_t min, uint8_t most, size_t finite,
+			 struct hrr_typed_bins *bins)
 {
 	size_t more[9] = {finite};
+
+	(void)min;
 
 	for (int b = 0; b < 8; b++) {
 		const uint8_t least = (uint8_t)(1u << b);
@@ -208,18 +211,18 @@ INLINE void bins_uint8_t(const uint8_t *u, uint8_t most, size_t finite, struct h
 }
 
 #define bins_uint16_t by_powers_uint16_t
-#define WIDE_BINS(bits, digits)                                          \
-	INLINE void bins_##bits(const bits *u, bits most, size_t finite, \
-				struct hrr_typed_bins *bins)             \
-	{                                                                \
-		uint8_t digit[N];                                        \
-		if (most < 256) {                                        \
-			by_powers_##bits(u, most, finite, bins);         \
-			return;                                          \
-		}                                                        \
-		for (int i = 0; i < N; i++)                              \
-			digit[i] = (uint8_t)digits(u[i]);                \
-		by_digits(digit, finite, bins);                          \
+#define WIDE_BINS(bits, digits)                                                    \
+	INLINE void bins_##bits(const bits *u, bits min, bits most, size_t finite, \
+				struct hrr_typed_bins *bins)                       \
+	{                                                                          \
+		uint8_t digit[N];                                                  \
+		if (most < 256) {                                                  \
+			by_powers_##bits(u, min, most, finite, bins);              \
+			return;                                                    \
+		}                                                                  \
+		for (int i = 0; i < N; i++)                                        \
+			digit[i] = (uint8_t)digits(u[i]);                          \
+		by_digits(digit, finite, bins);                                    \
 	}
 WIDE_BINS(uint32_t, digits_32)
 WIDE_BINS(uint64_t, digits_64)
@@ -400,19 +403,22 @@ void hrr_typed_plan_worst(struct hrr_typed_plan *p, enum hrr_type type, const st
 	p->abs = t->abs;
 	p->rel = t->rel;
 	p->ulp = t->ulp;
-	/* Where distances are exact, which is seen to, an equal one is not worse. */
-	p->least = (float)t->abs.value;
-	p->least = (double)p->least == t->abs.value ? nextafterf(p->least, INFINITY)
-						    : (float)(t->abs.value * (1 - SLIGHTLY));
-	if (t->rel.value > 1e6) {
+	p->least[HRR_TYPED_FAR] = (float)(t->abs.value * (1 - SLIGHTLY));
+	p->rel_d[HRR_TYPED_NEAR] = p->rel_d[HRR_TYPED_FAR] = p->rel_v = 0;
+	/* Where distances are exact an equal one is not worse. */
+	const float abs = (float)t->abs.value;
+	p->least[HRR_TYPED_NEAR] =
+	    (double)abs == t->abs.value ? nextafterf(abs, INFINITY) : p->least[HRR_TYPED_FAR];
+	if (t->rel.value > 1e30) {
 		/* Nothing is worse than what was 0. */
-		p->rel_d = p->rel_v = 0;
 		p->fast = p->fast && isinf(t->rel.value);
 		return;
 	}
-	/* Products of numbers of so few digits are exact. */
 	p->rel_v = (float)frexp(v, &exponent);
-	p->rel_d = (float)(ldexp(d, -exponent) * (steps < few ? 1 : 1 - SLIGHTLY));
+	const double rel_d = ldexp(d, -exponent);
+	p->rel_d[HRR_TYPED_FAR] = (float)(rel_d * (1 - SLIGHTLY));
+	/* Products of numbers of so few digits are exact. */
+	p->rel_d[HRR_TYPED_NEAR] = steps < few ? (float)rel_d : p->rel_d[HRR_TYPED_FAR];
 }
 
 /* --- the levels --- */

@@ -31,9 +31,12 @@ struct hrr_typed_plan {
 	bool fast;
 	float atol, rtol, beyond; /* sure to be within; so many times that, sure to be outside */
 	float steps;		  /* of integers, whose distances are steps, in tol->ulp */
-	float least;		  /* distances from here on may be worse than abs */
-	float rel_d, rel_v;	  /* so may be d of v with d * rel_v > rel_d * v */
+	/* Distances from least on may be worse than abs; so may be d of v with
+	 * d * rel_v > rel_d * v. Of pairs near each other, whose distances are exact, and of any.
+	 */
+	float least[2], rel_d[2], rel_v;
 };
+enum { HRR_TYPED_NEAR, HRR_TYPED_FAR };
 
 /* For n pairs of one type, none of which has been looked at. tol is borrowed. */
 void hrr_typed_plan(struct hrr_typed_plan *p, enum hrr_type type, const struct hrr_tolerance *tol,
