@@ -110,6 +110,16 @@ ended() { jq -c 'select(.end)|[.end,.calls,.lost]' "$1"/pid-*/events.jsonl; }
 	out_lacks LD_PRELOAD
 }
 
+@test "odd: --drop: a call that began and whose return had no room is lost, not one that never returned" {
+	local pad
+	for pad in 64K 128K; do
+		run_sep hrr-capture -q --drop --ring-size $pad -o $pad.hrr -- "$STUB/odd" drops
+		status_is 0
+		[ "$(told $pad.hrr | sort -u)" = hipStreamSynchronize ]
+		[ "$(jq -c 'select(.end)|[.end,.calls+.lost]' $pad.hrr/pid-*/events.jsonl)" = '["complete",3000]' ]
+	done
+}
+
 @test "odd: a process that ends or becomes another by itself is complete" {
 	local how
 	for how in exit _exit _Exit quick_exit execve execv execvp execvpe execl execlp execle \

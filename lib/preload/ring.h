@@ -38,7 +38,7 @@
 #define HRR_CTL_MAGIC 0x31306c7463727268ull
 #define HRR_RING_MAGIC 0x3130676e69727268ull
 #define HRR_ARENA_MAGIC 0x3130616e65726168ull
-#define HRR_RING_VERSION 7
+#define HRR_RING_VERSION 8
 #define HRR_ENV_DIR "HRR_CAPTURE_DIR"
 
 #define HRR_RING_HEADER 4096
@@ -177,7 +177,7 @@ enum hrr_rec_type {
 	HRR_R_PAD,     /* only size is meaningful; smaller than a header when 8 */
 	HRR_R_TID,     /* the thread that writes from here on: ret is its tid */
 	HRR_R_ENTER,   /* a call that releases (seq set) or may block (seq 0) has begun */
-	HRR_R_LEAVE,   /* a call has returned */
+	HRR_R_LEAVE,   /* a call has returned; seq 0: the one of the ENTER before, and it is lost */
 	HRR_R_OUTPUT,  /* struct hrr_rec_output */
 	HRR_R_OBJECT,  /* struct hrr_rec_object */
 	HRR_R_KERNEL,  /* struct hrr_rec_kernel */

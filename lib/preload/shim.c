@@ -18,6 +18,18 @@ uint64_t hrr_take_seq(void)
 	return atomic_fetch_add_explicit(&hrr_proc->ctl->seq, 1, memory_order_acq_rel) + 1;
 }
 
+/* Where records are dropped room is kept for the one that says it of a call that has begun: a bare
+ * header, behind what it may leave at the ring's end. */
+#define LOST_ROOM (2 * sizeof(struct hrr_rec))
+
+static void write_lost(struct hrr_thread *t, enum hrr_api api)
+{
+	t->must = true;
+	hrr_b_begin(t, HRR_R_LEAVE, api);
+	t->must = false;
+	hrr_b_commit(t);
+}
+
 static void write_enter(struct hrr_call *c, const struct hrr_api_row *row)
 {
 	struct hrr_thread *t = c->t;
@@ -26,6 +38,8 @@ static void write_enter(struct hrr_call *c, const struct hrr_api_row *row)
 	hrr_encode_args(t, c, false);
 	if (c->hook == HRR_HOOK_LAUNCH)
 		hrr_launch_begun(c);
+	if ((hrr_proc->hub->options & HRR_OPT_DROP) != 0)
+		hrr_b_room(t, LOST_ROOM);
 	if (t->failed) {
 		hrr_b_commit(t);
 		c->t = NULL; /* the whole call is lost, and counted once */
@@ -273,6 +287,8 @@ static void leave_recorded(struct hrr_call *c, int64_t ret)
 		r->flags = (uint8_t)(c->flags | (c->outputs != NULL ? HRR_F_MORE : 0));
 	}
 	whole &= hrr_b_commit(t);
+	if (!whole && t->begun.is && c->seq == 0)
+		write_lost(t, c->api);
 	t->begun.is = false;
 	if (c->hook == HRR_HOOK_REGISTER)
 		hrr_register_leave(c->api, c->a, ret);

@@ -359,6 +359,14 @@ int main(int argc, char **argv)
 		small(1);
 		execl("/bin/sh", "sh", "-c", "kill -9 $$", (char *)NULL);
 	}
+	if (strcmp(what, "drops") == 0) { /* with nobody who reads meanwhile */
+		kill(getppid(), SIGSTOP);
+		for (int i = 0; i < 3000; i++)
+			if (hipStreamSynchronize(NULL) != hipSuccess)
+				return 1;
+		kill(getppid(), SIGCONT);
+		return 0;
+	}
 	if (strcmp(what, "spawn") == 0) {
 		char *one[] = {argv[0], "one", NULL};
 		pid_t pid;
