@@ -165,7 +165,8 @@ const struct hrr_rec *queue_peek(struct queue *q)
 			q->entered.len = 0;
 			q->entered_at = q->rd;
 			hrr_buf_add(&q->entered, r, r->size);
-		} else if (r->type == HRR_R_LEAVE && r->seq == 0) {
+		} else if (r->type == HRR_R_LEAVE && r->seq == 0 && r->size == sizeof *r &&
+			   q->entered.len != 0) {
 			q->entered.len = 0;
 		} else if (r->type != HRR_R_PAD) {
 			return r;
