@@ -55,11 +55,13 @@ struct hrr_told {
 #define HRR_TOLD 4096 /* of one memory; the oldest make room */
 
 struct hrr_mem {
+	/* What translation reads stands in one cache line. */
 	enum hrr_mem_kind kind;
 	enum hrr_mem_free how;
 	uint64_t base, size; /* recorded */
 	uint64_t live;	     /* what device operands get */
 	uint64_t host;	     /* live host address, 0 when the host cannot see it */
+	struct hrr_mem *of;  /* alias of host memory: that */
 	int device;
 	uint64_t seq;		     /* call that made it; 0: a segment */
 	struct hrr_writer writer;    /* last launch that could have written here */
@@ -75,7 +77,6 @@ struct hrr_mem {
 	bool host_counted;		/* in host_bytes */
 	struct hrr_registration *reg;	/* registered: which */
 	uint64_t owner;			/* alias of a variable: recorded module it belongs to */
-	struct hrr_mem *of;		/* alias of host memory: that */
 	uint32_t n_aliases;		/* whose of this is */
 	struct hrr_live_region *region; /* segment: whose storage this is, while it lives */
 	struct hrr_mem *next;		/* in r->dead */
