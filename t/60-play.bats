@@ -3,11 +3,6 @@
 load helper
 load play
 
-matched() {
-	status_is 0
-	err_like "Verdict : matched: $1 outputs? compared, all exact"
-}
-
 # segment_of: base and size that an hsapool program printed
 segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 

@@ -16,5 +16,10 @@ record() {
 		return 1
 	}
 }
+# matched N: the last play compared N outputs, all exact
+matched() {
+	status_is 0
+	err_like "Verdict : matched: $1 outputs? compared, all exact"
+}
 play() { run_sep hrr-play $DEV "$@"; }
 events() { echo "$T"/run.hrr/pid-*/events.jsonl; }

@@ -202,6 +202,7 @@ int64_t hrr_call(struct hrr_replay *r, enum hrr_api api, const uint64_t *args);
 #define HRR_CALL(r, api, ...) hrr_call(r, HRR_API_##api, (const uint64_t[]){__VA_ARGS__})
 #define HRR_P(p) ((uint64_t)(uintptr_t)(p))
 int hrr_set_device(struct hrr_replay *r, int device);
+int hrr_runtime_record(struct hrr_replay *r, const struct hrr_record *rec);
 /* Issues the recorded call with ev->live and settles it. */
 int hrr_issue(struct hrr_replay *r, struct hrr_event *ev);
 /* Compares what came back with what was recorded. */

@@ -310,6 +310,9 @@ int hrr_replay_record(struct hrr_replay *r, const struct hrr_record *rec, struct
 				rc = 0;
 			}
 			break;
+		case HRR_REC_RUNTIME:
+			rc = hrr_runtime_record(r, rec);
+			break;
 		case HRR_REC_REGION:
 			rc = hrr_region_record(r, rec);
 			if (rc < 0 && rc != -ENOMEM && rc != -EPROTO)

@@ -14,7 +14,8 @@
 /*
  * Settings, read from the environment at the first call (sizes may end in K, M, G, T):
  *   HRR_EMU_ARCH=gfx90a    what the devices are; otherwise the first architecture of the
- *			    program's first fat binary or module that is emulated
+ *			    program's first fat binary that most of its others have code
+ *			    for, too, or the first of the first module
  *   HRR_EMU_DEVICES=1	    0 to 16
  *   HRR_EMU_MEMORY=N	    bytes per device; otherwise what a product of that kind has
  *   HRR_EMU_THREADS=N	    CPU threads per launch; otherwise all CPUs
@@ -28,6 +29,13 @@
  *   HRR_EMU_MEMCHECK=	    blocks,init,continue: stricter checks, see hrr_emu_memcheck
  *   HRR_EMU_VERBOSE=0	    1: also says what was refused, and calls not supported, once each
  */
+
+/*
+ * What the devices of a recording were: an arch ("gfx90a", features left out) and their number
+ * stand where HRR_EMU_ARCH and HRR_EMU_DEVICES say nothing. An arch that is not emulated changes
+ * nothing. -EBUSY: memory, streams or code are there already, nothing is changed.
+ */
+int hrr_emu_devices(const char *arch, unsigned count);
 
 /* 0, or -EINVAL when size is too small to mean anything. */
 int hrr_emu_report(struct hrr_emu_stats *ret_stats);

@@ -19,7 +19,6 @@ struct wrapper {
 
 /* Stubs and shadows by address: ranges of one byte. */
 static struct hrr_ranges *stubs, *shadows;
-static struct module *first; /* that was registered */
 
 static struct module *fat_of(hipFatBinary_t h)
 {
@@ -36,28 +35,8 @@ hipFatBinary_t emu___hipRegisterFatBinary(void *data)
 	}
 	rt_lock();
 	struct module *m = module_new(w->binary, NULL, true);
-	if (first == NULL)
-		first = m;
 	rt_unlock();
 	return (hipFatBinary_t)(void *)m;
-}
-
-int fatbin_first_arch(void)
-{
-	struct hrr_diag diag;
-	struct hrr_bundle b;
-	char name[64];
-	size_t len;
-	int arch = -1;
-
-	if (first == NULL || hrr_bundle_length(first->data, SIZE_MAX, &len, &diag) < 0 ||
-	    hrr_bundle_open(&b, first->data, len, &diag) < 0)
-		return -1;
-	for (size_t i = 0; i < b.n_entries && arch < 0; i++)
-		if (hrr_bundle_arch(&b.entries[i], name, sizeof name) == 0)
-			arch = isa_arch_by_name(name);
-	hrr_bundle_close(&b);
-	return arch;
 }
 
 static bool note(struct hrr_ranges **map, const void *key, void *value)
@@ -187,8 +166,7 @@ void emu___hipUnregisterFatBinary(hipFatBinary_t modules)
 		hrr_ranges_del(stubs, (uintptr_t)f->stub, f);
 	for (const struct var *v = m->vars; v != NULL; v = v->next)
 		hrr_ranges_del(shadows, (uintptr_t)v->host, v);
-	if (first == m)
-		first = NULL;
+	m->gone = true;
 	rt_unlock();
 }
 

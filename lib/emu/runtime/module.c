@@ -7,12 +7,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/emu/runtime/arch.h"
 #include "lib/emu/runtime/mem.h"
 #include "lib/emu/runtime/sched.h"
 #include "lib/emu/runtime/va.h"
 
 static struct module *modules;
 static bool images_loaded;
+
+struct module *module_list(void)
+{
+	return modules;
+}
+
+bool module_images_loaded(void)
+{
+	return images_loaded;
+}
 
 struct module *module_new(const void *data, void *owned, bool fat)
 {
@@ -35,7 +46,7 @@ static hipError_t broken(struct module *m, hipError_t e, const struct hrr_diag *
 	return e;
 }
 
-static hipError_t open_container(struct module *m)
+hipError_t module_open(struct module *m)
 {
 	struct hrr_diag diag = {0};
 	size_t len;
@@ -47,27 +58,6 @@ static hipError_t open_container(struct module *m)
 	    hrr_bundle_open(&m->bundle, m->data, len, &diag) < 0)
 		return broken(m, hipErrorInvalidImage, &diag);
 	return hipSuccess;
-}
-
-/*
- * A program that registers no kernels tells its architecture only by what it
- * loads: the first module decides, unless the user did.
- */
-static void adopt_arch(struct module *m)
-{
-	char name[64];
-
-	if (rt.arch_fixed || images_loaded)
-		return;
-	for (size_t i = 0; i < m->bundle.n_entries; i++)
-		if (hrr_bundle_arch(&m->bundle.entries[i], name, sizeof name) == 0) {
-			int a = isa_arch_by_name(name);
-			if (a >= 0) {
-				rt.arch = (enum isa_arch)a;
-				rt.arch_known = rt.arch_fixed = true;
-				return;
-			}
-		}
 }
 
 static hipError_t load(struct module *m, const struct hrr_bundle_entry *e, int device,
@@ -103,12 +93,12 @@ hipError_t module_image(struct module *m, int device, struct image **ret_image)
 {
 	if (m->image[device] == NULL) {
 		const struct hrr_bundle_entry *e;
-		hipError_t rc = open_container(m);
+		hipError_t rc = module_open(m);
 		if (rc != hipSuccess)
 			return rc;
 		const char *arch = isa_arch_name(rt_arch());
 		if (hrr_bundle_find(&m->bundle, arch, &e) < 0) {
-			adopt_arch(m);
+			arch_adopt(&m->bundle);
 			arch = isa_arch_name(rt_arch());
 			if (hrr_bundle_find(&m->bundle, arch, &e) < 0) {
 				emu_note("no code for %s in this binary", arch);

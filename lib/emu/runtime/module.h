@@ -22,6 +22,7 @@ struct module {
 	const void *data; /* container: borrowed (fat binary) or owned */
 	void *owned;
 	bool fat, opened;
+	bool gone;	   /* unregistered: data may be no more; what was opened stays */
 	hipError_t broken; /* why it cannot be opened; said again at each use */
 	struct hrr_bundle bundle;
 	struct image *image[EMU_MAX_DEVICES];
@@ -53,8 +54,12 @@ struct var {
 
 /* All with rt.lock held. Errors: hipErrorNoBinaryForGpu, hipErrorInvalidImage, ... */
 
-/* The architecture of the first registered fat binary, or -1. */
-int fatbin_first_arch(void);
+/* All there are, the last one first. */
+struct module *module_list(void);
+/* Opens the container, once. */
+hipError_t module_open(struct module *m);
+/* Whether code was loaded to a device already. */
+bool module_images_loaded(void);
 hipError_t module_image(struct module *m, int device, struct image **ret_image);
 /* The kernel of a function on a device; hipErrorInvalidDeviceFunction when the object lacks it. */
 hipError_t function_kernel(struct function *f, int device, struct image **ret_image,

@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/emu/runtime/arch.h"
 #include "lib/emu/runtime/capture.h"
 #include "lib/emu/runtime/memcheck.h"
-#include "lib/emu/runtime/module.h"
 #include "lib/emu/runtime/sched.h"
 #include "lib/emu/runtime/visible.h"
 
@@ -67,16 +67,8 @@ static void init_mode(void)
 			s);
 }
 
-static uint64_t arch_memory(enum isa_arch arch)
-{
-	static const uint64_t gib[ISA_ARCH_COUNT] = {
-	    [ISA_GFX90A] = 64,	[ISA_GFX942] = 192, [ISA_GFX950] = 288,
-	    [ISA_GFX1030] = 16, [ISA_GFX1100] = 24, [ISA_GFX1201] = 16};
-	return gib[arch] << 30;
-}
-
 /* Devices that HIP shows come first, then those that only HSA shows. */
-static void init_devices(int n)
+void rt_set_devices(int n)
 {
 	int agents[VISIBLE_MAX], devices[VISIBLE_MAX], place[VISIBLE_MAX];
 
@@ -109,7 +101,7 @@ static void init(void)
 		emu_say("HRR_EMU_DEVICES: at most %d", EMU_MAX_DEVICES);
 		n = EMU_MAX_DEVICES;
 	}
-	init_devices((int)n);
+	rt_set_devices((int)n);
 	for (int i = 0; i < EMU_MAX_DEVICES; i++) {
 		rt.dev[i].index = i;
 		rt.dev[i].limit[0] = 4096;
@@ -130,10 +122,8 @@ static void init(void)
 		int a = isa_arch_by_name(s);
 		if (a < 0)
 			emu_say("HRR_EMU_ARCH=%s: unknown, ignored", s);
-		else {
-			rt.arch = (enum isa_arch)a;
-			rt.arch_known = rt.arch_fixed = true;
-		}
+		else
+			arch_set((enum isa_arch)a);
 	}
 	s = getenv("HRR_EMU_SIMD");
 	if (s != NULL && *s != '\0' && isa_limit_simd(s) < 0)
@@ -142,20 +132,14 @@ static void init(void)
 	memcheck_env();
 }
 
-enum isa_arch rt_arch(void)
+void rt_init(void)
 {
-	if (!rt.arch_known) {
-		int a = fatbin_first_arch();
-		rt.arch = a >= 0 ? (enum isa_arch)a : ISA_GFX90A;
-		rt.arch_known = true;
-		rt.arch_fixed = a >= 0;
-	}
-	return rt.arch;
+	pthread_once(&once, init);
 }
 
 hipError_t emu_enter(enum emu_entry kind)
 {
-	pthread_once(&once, init);
+	rt_init();
 	if (rt.n_agents == 0)
 		return hipErrorNoDevice;
 	rt_lock();

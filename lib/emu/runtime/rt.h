@@ -142,8 +142,12 @@ static inline bool rt_device_ok(int d)
 {
 	return d >= 0 && d < rt.n_devices;
 }
-/* The architecture all devices have; fixed by the first call. */
+/* The architecture all devices have; fixed by the first call (arch.h). */
 enum isa_arch rt_arch(void);
+/* Settings from the environment; the first call does it. */
+void rt_init(void);
+/* So many devices, of which the program sees those that the environment leaves it. */
+void rt_set_devices(int n);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t rt_now(void);
 /* Next number of the seeded generator; only under rt.lock. */

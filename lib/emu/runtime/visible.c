@@ -7,13 +7,14 @@
 #include <strings.h>
 
 /*
- * ROCR_VISIBLE_DEVICES chooses among the machine's devices, for HSA and HIP; HIP_VISIBLE_DEVICES,
- *or CUDA_VISIBLE_DEVICES where that is unset or empty, among those, for HIP. Both lists end at the
- *first entry that names no device. They differ in this: ROCR			HIP
- *   empty		no device		as if unset
- *   named twice	ends the list		once
- *   index		blanks, 0x allowed	decimal, nothing else
- *   UUID		the beginning of one	a part, the first that has it
+ * ROCR_VISIBLE_DEVICES chooses among the machine's devices, for HSA and HIP. Among those
+ * HIP_VISIBLE_DEVICES, or CUDA_VISIBLE_DEVICES where that is unset or empty, chooses for HIP. Both
+ * lists end at the first entry that names no device. They differ in this:
+ *		ROCR			HIP
+ *   empty	no device		as if unset
+ *   twice	ends the list		once
+ *   index	blanks, 0x allowed	decimal, nothing else
+ *   UUID	the beginning of one	a part, the first that has it
  */
 
 #define ENTRY_MAX 64
