@@ -214,9 +214,10 @@ static const char *processes(uint32_t n, char *buf, size_t size)
 void session_report_unrecorded(const struct hrr_collect_summary *sum)
 {
 	if (sum->unrecorded != 0)
-		tool_say(NULL, 0,
-			 "lost: %s not recorded: no descriptor, memory or room was left for it",
-			 sum->unrecorded == 1 ? "a process is" : "processes are");
+		tool_say(
+		    NULL, 0,
+		    "lost: %s not recorded: no descriptor, memory, room or right was left for it",
+		    sum->unrecorded == 1 ? "a process is" : "processes are");
 }
 
 void session_report(const struct session *s, const struct hrr_collect_summary *sum)

@@ -120,6 +120,30 @@ ended() { jq -c 'select(.end)|[.end,.calls,.lost]' "$1"/pid-*/events.jsonl; }
 	done
 }
 
+@test "odd: a process with another root folder is recorded, and its children; one of another user as far as that goes" {
+	[ "$(id -u)" = 0 ] || skip "needs to be root"
+	mkdir root
+	run_sep hrr-capture -q --arena-size 1M -o a.hrr -- "$STUB/odd" away root "$T/root"
+	status_is 0
+	[ "$(ended a.hrr | sort | tr '\n' ' ')" = '["complete",1,0] ["complete",9,0] ' ]
+	[ "$(cat a.hrr/pid-*/events.jsonl | jq -r '.blobs.src//empty' | wc -l)" -eq 4 ]
+	[ ! -e a.hrr/.recording ]
+	run_sep hrr-capture -q -o b.hrr -- sh -c "exec 3</dev/null; '$STUB/odd' away root '$T/root'"
+	[ "$(ended b.hrr | sort | tr '\n' ' ')" = '["complete",1,0] ["complete",9,0] ' ]
+	# Files are what a thread begins with; the child would need one for itself.
+	run_sep hrr-capture -o c.hrr -- "$STUB/odd" away user
+	status_is 0
+	[ "$(ended c.hrr)" = '["cut",5,2]' ]
+	[ "$(cat c.hrr/pid-*/events.jsonl | jq -r '.blobs.src//empty' | wc -l)" -eq 3 ]
+	err_has "lost: 2 records, 0 bytes"
+	err_has "lost: a process is not recorded: no descriptor, memory, room or right was left for it"
+	run_sep hrr-capture -q -o e.hrr -- "$STUB/odd" away vforked
+	status_is 0
+	[ "$(ended e.hrr | sort | tr '\n' ' ')" = '["complete",1,0] ["complete",7,0] ' ]
+	run_sep hrr-capture -q --strict -o d.hrr -- "$STUB/odd" away user
+	status_is 125
+}
+
 @test "odd: a process that ends or becomes another by itself is complete" {
 	local how
 	for how in exit _exit _Exit quick_exit execve execv execvp execvpe execl execlp execle \

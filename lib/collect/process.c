@@ -231,7 +231,8 @@ bool process_is_dead(const struct process *p)
 
 	if (is_locked(p->ctl_fd))
 		return false;
-	return !hrr_proc_of(p->pid, &ended, &start) || start != p->ctl->start || ended;
+	return !hrr_proc_of(p->pid, &ended, &start) || ended ||
+	       (start != p->ctl->start && p->ctl->start != 0); /* 0: it had no /proc */
 }
 
 void process_free(struct process *p)

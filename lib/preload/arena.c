@@ -51,7 +51,7 @@ static struct hrr_arena *make(void)
 	if (hrr_proc->hub->arena_size == 0)
 		return NULL;
 	hrr_process_path(path, "a", UINT32_MAX);
-	int fd = hrr_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	int fd = hrr_open_ours(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return NULL;
 	/* Where space cannot be had at once there is none: no write later may fail in memcpy. */
@@ -59,7 +59,7 @@ static struct hrr_arena *make(void)
 		a = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (a == MAP_FAILED) {
-		unlink(path);
+		hrr_unlink_ours(path);
 		return NULL;
 	}
 	madvise(a, whole, MADV_DONTFORK);
@@ -108,6 +108,26 @@ static uint64_t find_gap(uint64_t n, uint32_t *ret_index)
 	return gap;
 }
 
+/* Under the lock. */
+static void prepare(void)
+{
+	struct hrr_files old;
+
+	if (shared != NULL || none)
+		return;
+	hrr_files_begin(&old);
+	shared = make();
+	hrr_files_end(&old);
+	none = shared == NULL;
+}
+
+void hrr_arena_prepare(void)
+{
+	pthread_mutex_lock(&lock);
+	prepare();
+	pthread_mutex_unlock(&lock);
+}
+
 unsigned char *hrr_arena_take(uint64_t n, uint64_t *ret_number)
 {
 	uint64_t whole = (n + 63) & ~(uint64_t)63, at;
@@ -117,13 +137,7 @@ unsigned char *hrr_arena_take(uint64_t n, uint64_t *ret_number)
 	if (none || n == 0 || n > hrr_proc->hub->arena_size)
 		return NULL;
 	pthread_mutex_lock(&lock);
-	if (shared == NULL && !none) {
-		struct hrr_files old;
-		hrr_files_begin(&old);
-		shared = make();
-		hrr_files_end(&old);
-		none = shared == NULL;
-	}
+	prepare();
 	if (shared == NULL)
 		goto out;
 	at = find_gap(whole, &i);

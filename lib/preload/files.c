@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 /*
@@ -34,7 +35,7 @@ void hrr_files_end(const struct hrr_files *f)
 	pthread_setcancelstate(f->cancel, NULL);
 }
 
-int hrr_open(const char *path, int flags, mode_t mode)
+static int open_at(int at, const char *path, int flags, mode_t mode)
 {
 	int plugs[3], n = 0;
 
@@ -42,11 +43,35 @@ int hrr_open(const char *path, int flags, mode_t mode)
 	for (int i = 0; i < 3; i++)
 		if (fcntl(i, F_GETFD) < 0 && (plugs[n] = open("/", O_PATH | O_CLOEXEC)) >= 0)
 			n++;
-	int fd = open(path, flags | O_CLOEXEC, mode), err = errno;
+	int fd = openat(at, path, flags | O_CLOEXEC, mode), err = errno;
 	while (n > 0)
 		close(plugs[--n]);
 	errno = err;
 	return fd;
+}
+
+int hrr_open(const char *path, int flags, mode_t mode)
+{
+	return open_at(AT_FDCWD, path, flags, mode);
+}
+
+/* A file of the recording's folder, by its whole path. */
+int hrr_open_ours(const char *path, int flags, mode_t mode)
+{
+	int at = hrr_away_folder();
+
+	return at < 0 ? hrr_open(path, flags, mode)
+		      : open_at(at, strrchr(path, '/') + 1, flags, mode);
+}
+
+void hrr_unlink_ours(const char *path)
+{
+	int at = hrr_away_folder();
+
+	if (at < 0)
+		unlink(path);
+	else
+		unlinkat(at, strrchr(path, '/') + 1, 0);
 }
 
 /* A descriptor out of the way of programs that count on low numbers. */

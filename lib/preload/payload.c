@@ -40,7 +40,7 @@ static int new_file(char *path, uint64_t *ret_number)
 
 	hrr_process_path(path, "f", n);
 	*ret_number = (uint64_t)n + 1;
-	return hrr_open(path, O_WRONLY | O_CREAT | O_EXCL, 0400);
+	return hrr_open_ours(path, O_WRONLY | O_CREAT | O_EXCL, 0400);
 }
 
 static bool write_rect(int fd, const char *addr, const struct hrr_rect *r)
@@ -80,7 +80,7 @@ uint64_t hrr_bytes_file(const void *addr, const struct hrr_rect *r)
 	if (fd >= 0) {
 		close(fd);
 		if (!ok)
-			unlink(path);
+			hrr_unlink_ours(path);
 	}
 	hrr_files_end(&old);
 	if (!ok) {
@@ -156,7 +156,7 @@ uint64_t hrr_bytes_file_copy(const char *from, uint64_t *ret_size)
 	if (fd >= 0) {
 		close(fd);
 		if (!ok)
-			unlink(path);
+			hrr_unlink_ours(path);
 	}
 	hrr_files_end(&old);
 	errno = err;

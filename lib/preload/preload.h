@@ -19,6 +19,7 @@
  *
  * process.c  the process: hub, ctl, fork     thread.c  rings and the record builder
  * files.c    our files, unnoticed              left.c    calls that are left without a return
+ * away.c     chroot, setuid and the like
  * ends.c     _exit and the like               exec.c    other programs: with us in them
  * shim.c     entering and leaving a call     encode.c  arguments into records
  * memory.c   what an address is              copy.c    copies: direction, bytes in, outputs
@@ -36,6 +37,7 @@ struct hrr_process {
 	_Atomic uint32_t lock; /* of start-up */
 	uint32_t index;	       /* in the hub */
 	bool recording;
+	uint32_t pid; /* whose memory this is, see hrr_process_own */
 	struct hrr_hub *hub;
 	struct hrr_ctl *ctl;
 	char dir[3072];
@@ -115,6 +117,9 @@ struct hrr_call {
 /* Ring of the calling thread, set up when needed; NULL: not recorded. */
 struct hrr_thread *hrr_thread_slow(struct hrr_thread *t);
 bool hrr_process_start(void); /* decides gen; true: recording */
+bool hrr_process_own(void);   /* false behind vfork: the memory is the parent's */
+/* -ENOENT, -EACCES: there is none for this process. */
+int hrr_map_hub(const char *dir, struct hrr_hub **ret);
 bool hrr_reader_alive(void);
 bool hrr_thread_attach(struct hrr_thread *t); /* a ring for this thread */
 /* In a forked child: what is its parent's, whose locks may be held by threads that are not here. */
@@ -145,6 +150,13 @@ void hrr_files_end(const struct hrr_files *f);
 /* As open, O_CLOEXEC, and never 0, 1 or 2. */
 int hrr_open(const char *path, int flags, mode_t mode);
 int hrr_high_fd(int fd);
+int hrr_open_ours(const char *path, int flags, mode_t mode);
+void hrr_unlink_ours(const char *path);
+
+/* --- away.c -------------------------------------------------------------- */
+/* Of the recording's folder, where the process has gone where its path does not lead to it; -1. */
+int hrr_away_folder(void);
+struct hrr_hub *hrr_away_hub(void); /* mapped before that, or NULL */
 
 /* --- the record builder (thread.c) --------------------------------------- */
 void hrr_b_begin(struct hrr_thread *t, enum hrr_rec_type type, enum hrr_api api);
@@ -196,6 +208,7 @@ uint64_t hrr_bytes_file_copy(const char *path, uint64_t *ret_size);
 /* Room for n bytes until the reader or hrr_arena_give ends it; NULL: there is none. */
 unsigned char *hrr_arena_take(uint64_t n, uint64_t *ret_number);
 void hrr_arena_give(uint64_t number);
+void hrr_arena_prepare(void); /* made now, while it can be */
 void hrr_arena_forget(void);
 bool hrr_readable(const void *addr, uint64_t n);
 bool hrr_still_readable(const void *addr, uint64_t n);

@@ -56,10 +56,7 @@ static void *map_file(int fd, size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	if (p == MAP_FAILED)
-		return NULL;
-	madvise(p, size, MADV_DONTFORK); /* a child must not write into its parent's records */
-	return p;
+	return p == MAP_FAILED ? NULL : p;
 }
 
 /* Not recorded though it was wanted: hrr-capture has to know. A folder takes no descriptor. */
@@ -76,38 +73,47 @@ static bool unrecorded(struct hrr_process *p, const char *dir)
 	return false;
 }
 
-static bool open_hub(struct hrr_process *p, const char *dir)
+int hrr_map_hub(const char *dir, struct hrr_hub **ret)
 {
 	char path[4096];
+	struct stat st = {0};
+	struct hrr_hub *hub = NULL;
+	int err = 0;
 
+	snprintf(path, sizeof path, "%s/hub", dir);
+	int fd = hrr_open(path, O_RDWR | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) != 0)
+		err = -errno;
+	else if (st.st_uid != geteuid() || st.st_size < (off_t)sizeof *hub)
+		err = -EACCES;
+	else if ((hub = map_file(fd, sizeof *hub)) == NULL)
+		err = -errno;
+	else if (atomic_load_explicit(&hub->magic, memory_order_acquire) != HRR_HUB_MAGIC ||
+		 hub->version != HRR_RING_VERSION) {
+		munmap(hub, sizeof *hub);
+		err = -EACCES;
+	}
+	close(fd);
+	if (err == 0)
+		*ret = hub;
+	return err;
+}
+
+static bool open_hub(struct hrr_process *p, const char *dir)
+{
 	if (p == &nobody || strlen(dir) >= sizeof p->dir)
 		return unrecorded(p, dir);
 	strcpy(p->dir, dir);
-	snprintf(path, sizeof path, "%s/hub", dir);
-	int fd = hrr_open(path, O_RDWR | O_NOFOLLOW, 0);
-	if (fd < 0) /* recording is over; or another user's */
-		return errno == ENOENT || errno == EACCES ? false : unrecorded(p, dir);
-	struct stat st = {0};
-	struct hrr_hub *hub = NULL;
-	bool known = fstat(fd, &st) == 0;
-	if (known && st.st_uid == geteuid() && st.st_size >= (off_t)sizeof *hub) {
-		hub = map_file(fd, sizeof *hub);
-		known = hub != NULL;
-	}
-	if (!known)
-		unrecorded(p, dir);
-	if (hub != NULL &&
-	    (atomic_load_explicit(&hub->magic, memory_order_acquire) != HRR_HUB_MAGIC ||
-	     hub->version != HRR_RING_VERSION)) {
-		munmap(hub, sizeof *hub);
-		hub = NULL;
-	}
-	p->hub = hub;
-	close(fd);
-	if (hub == NULL || atomic_load(&hub->off) != 0)
+	p->hub = hrr_away_hub();
+	int err = p->hub == NULL ? hrr_map_hub(dir, &p->hub) : 0;
+	if (err < 0) /* recording is over; or another user's */
+		return err == -ENOENT || err == -EACCES ? false : unrecorded(p, dir);
+	if (atomic_load(&p->hub->off) != 0)
 		return false;
 	if (!hrr_reader_alive()) {
-		atomic_store(&hub->missed, 1);
+		atomic_store(&p->hub->missed, 1);
 		return false;
 	}
 	return true;
@@ -119,7 +125,7 @@ bool hrr_reader_alive(void)
 	char path[4096];
 
 	snprintf(path, sizeof path, "%s/hub", hrr_proc->dir);
-	int fd = hrr_open(path, O_RDWR | O_NOFOLLOW, 0);
+	int fd = hrr_open_ours(path, O_RDWR | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return errno != ENOENT; /* out of descriptors tells nothing */
 	bool alive = fcntl(fd, F_GETLK, &l) != 0 || l.l_type != F_UNLCK;
@@ -171,7 +177,7 @@ static bool make_ctl(struct hrr_process *p)
 
 	p->index = atomic_fetch_add(&p->hub->processes, 1);
 	hrr_process_path(path, "ctl", UINT32_MAX);
-	int fd = hrr_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	int fd = hrr_open_ours(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return unrecorded(p, p->dir);
 	struct hrr_ctl *ctl = NULL;
@@ -179,9 +185,10 @@ static bool make_ctl(struct hrr_process *p)
 		ctl = map_file(fd, sizeof *ctl);
 	if (ctl == NULL) {
 		close(fd);
-		unlink(path);
+		hrr_unlink_ours(path);
 		return unrecorded(p, p->dir);
 	}
+	madvise(ctl, sizeof *ctl, MADV_DONTFORK); /* a child's is its own */
 	ctl->version = HRR_RING_VERSION;
 	ctl->pid = (uint32_t)getpid();
 	ctl->major = (uint32_t)hrr_runtime_major();
@@ -221,9 +228,20 @@ static void page_init(void)
 	hrr_proc = p;
 }
 
+static pthread_once_t page = PTHREAD_ONCE_INIT;
+
+bool hrr_process_own(void)
+{
+	uint32_t pid = (uint32_t)getpid();
+
+	pthread_once(&page, page_init);
+	if (hrr_proc->pid == 0)
+		hrr_proc->pid = pid;
+	return hrr_proc->pid == pid;
+}
+
 bool hrr_process_start(void)
 {
-	static pthread_once_t page = PTHREAD_ONCE_INIT;
 	static _Atomic uint32_t last_pid;
 	uint32_t pid = (uint32_t)getpid();
 	int err = errno;
@@ -263,6 +281,7 @@ __attribute__((constructor)) static void loaded(void)
 {
 	if (t_loaded == 0)
 		t_loaded = hrr_now();
+	hrr_process_own();
 }
 
 __attribute__((destructor)) static void exiting(void)

@@ -59,7 +59,7 @@ static struct hrr_ring *new_ring(void)
 	uint32_t index = atomic_fetch_add(&hrr_proc->ctl->rings, 1);
 
 	hrr_process_path(path, "r", index);
-	int fd = hrr_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	int fd = hrr_open_ours(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return NULL;
 	struct hrr_ring *r = MAP_FAILED;
@@ -69,7 +69,7 @@ static struct hrr_ring *new_ring(void)
 			 MAP_SHARED | MAP_POPULATE, fd, 0);
 	close(fd);
 	if (r == MAP_FAILED) {
-		unlink(path);
+		hrr_unlink_ours(path);
 		return NULL;
 	}
 	madvise(r, HRR_RING_HEADER + size, MADV_DONTFORK);

@@ -31,9 +31,10 @@ if [ -e "$hrr/libhrr-preload.so" ]; then
 		cat "$BUILD/gen/preload_names.txt"
 		defined "$hrr/libhrr-preload.so" | grep -E '^hsa_(amd_)?memory_'
 		printf 'roctx%s\n' MarkA RangePushA RangePop RangeStartA RangeStop
-		# And what a process ends by, or starts another with.
+		# And what a process ends by, starts another with, or goes away by.
 		printf '%s\n' _exit _Exit quick_exit daemon execve execv execvp execvpe execl execlp \
-			execle fexecve execveat posix_spawn posix_spawnp
+			execle fexecve execveat posix_spawn posix_spawnp \
+			chroot unshare setns setuid seteuid setreuid setresuid
 	} >"$tmp/names"
 	compare "$hrr/libhrr-preload.so" "$tmp/names"
 fi

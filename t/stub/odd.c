@@ -307,6 +307,32 @@ static void ends(const char *how, char **argv)
 	_exit(9);
 }
 
+/* Goes where the recording is not to be found, before its first call. */
+static int away(const char *how, const char *where)
+{
+	pthread_t t;
+	int status;
+
+	if (strcmp(how, "root") == 0 && (chroot(where) != 0 || chdir("/") != 0))
+		return 6;
+	if (strcmp(how, "user") == 0 && setuid(65534) != 0)
+		return 6;
+	if (strcmp(how, "vforked") == 0 && vfork() == 0) /* who goes away is the child */
+		_exit(setuid(65534) != 0);
+	small(1);
+	copies(3, 100000);
+	if (strcmp(how, "root") == 0)
+		copies(1, 9 << 20);
+	if (fork() == 0) {
+		small(1);
+		_exit(0);
+	}
+	if (wait(&status) < 0 || status != 0)
+		return 7;
+	pthread_create(&t, NULL, calls, (void *)2);
+	return pthread_join(t, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -367,6 +393,8 @@ int main(int argc, char **argv)
 		kill(getppid(), SIGCONT);
 		return 0;
 	}
+	if (strcmp(what, "away") == 0)
+		return away(argv[2], argv[3]);
 	if (strcmp(what, "spawn") == 0) {
 		char *one[] = {argv[0], "one", NULL};
 		pid_t pid;
