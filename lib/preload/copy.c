@@ -275,6 +275,9 @@ static void source(struct hrr_call *c, const struct hrr_copy_op *op, const struc
 		return;
 	hrr_bytes_att(c->t, tag, op->src_param, (const void *)(uintptr_t)op->src, &op->srect,
 		      e->src == HRR_MEM_PINNED || e->src == HRR_MEM_REGISTERED);
+	if (e->src_host != NULL)
+		hrr_host_sourced(e->src_host, op->src, span(&op->srect),
+				 span(&op->srect) == hrr_rect_bytes(&op->srect));
 }
 
 static void destination(struct hrr_call *c, const struct hrr_copy_op *op, const struct ends *e)

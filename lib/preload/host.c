@@ -265,3 +265,25 @@ void hrr_host_changed(struct hrr_host_range *h,
 	}
 	pthread_mutex_unlock(&h->lock);
 }
+
+/*
+ * A copy's source is in the record, and in replay's memory with it: of a piece that was recorded
+ * otherwise, what was recorded holds no more.
+ */
+void hrr_host_sourced(struct hrr_host_range *h, uint64_t addr, uint64_t size, bool plain)
+{
+	if (atomic_load(&h->gone) || over_limit(h->size) || addr < h->base || size == 0)
+		return;
+	pthread_mutex_lock(&h->lock);
+	uint64_t last = (addr - h->base + size - 1) / HRR_PIECE;
+	for (uint64_t i = (addr - h->base) / HRR_PIECE; i <= last && i < h->n_pieces; i++) {
+		uint64_t at = h->base + i * HRR_PIECE, n = piece_size(h, i);
+		if (h->known[i] == 0)
+			continue;
+		uint64_t now = hash_now(h, at, n);
+		bool whole = plain && at >= addr && at + n <= addr + size;
+		if (now != h->known[i])
+			h->known[i] = whole ? now : 0;
+	}
+	pthread_mutex_unlock(&h->lock);
+}

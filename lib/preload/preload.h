@@ -442,6 +442,8 @@ void hrr_snapshots_att(struct hrr_thread *t, struct hrr_snapshots *s);
 void hrr_snapshots_free(struct hrr_snapshots *s, bool written);
 /* Bytes of a range are recorded already by a copy: not to be recorded again as changed. */
 void hrr_host_settle(struct hrr_host_range *h, uint64_t addr, uint64_t size);
+/* They are recorded as a copy's source; plain: without gaps. */
+void hrr_host_sourced(struct hrr_host_range *h, uint64_t addr, uint64_t size, bool plain);
 /* Each changed piece of h: calls each; marks it known. */
 void hrr_host_changed(struct hrr_host_range *h,
 		      void (*each)(void *self, uint64_t addr, uint64_t size), void *self);

@@ -168,7 +168,7 @@ int hrr_do_batch_value(struct hrr_replay *r, struct hrr_event *ev)
 		return hrr_fail(r, "its list of %llu operations was not recorded", LLU(n));
 	int rc = hrr_stream(r, ev, ev->w[0], false, &stream);
 	if (rc == 0)
-		rc = hrr_host_bytes(r, ev);
+		rc = hrr_host_bytes(r, ev, NULL);
 	for (uint64_t i = 0; rc == 0 && got == hipSuccess && i < n; i++) {
 		const struct hipStreamBatchMemOpParams *p = &list[i];
 		bool wide = p->operation == hipStreamMemOpWaitValue64 ||

@@ -77,7 +77,9 @@ static const unsigned char *locate(struct hrr_replay *r, const struct output *o,
 	}
 	if (live != 0) {
 		if (m != NULL)
-			*w = m->writer;
+			*w = m->reached && r->anywhere.writer.seq > m->writer.seq
+				 ? r->anywhere.writer
+				 : m->writer;
 		return (const unsigned char *)(uintptr_t)live;
 	}
 	l = hrr_landing_find(r, o->addr, o->span);
@@ -275,7 +277,7 @@ int hrr_output(struct hrr_replay *r, const struct hrr_record *rec)
 	o.writer = w.seq;
 	o.writer_kernel = w.fn != NULL ? w.fn->name : NULL;
 	if (out.span == out.size)
-		hrr_host_told(in, out.addr, out.size, &rec->json, blob_node);
+		hrr_host_told(in, out.addr, out.size, &rec->json, blob_node, 0);
 	rc = hrr_blob_of(r, &rec->json, blob_node, "output", &blob);
 	if (rc < 0)
 		return rc;

@@ -126,8 +126,9 @@ struct hrr_replay {
 	uint64_t null_awaited[HRR_MAX_DEVICES], device_awaited[HRR_MAX_DEVICES];
 	struct hrr_held_map gone; /* streams that were destroyed */
 	uint64_t n_gone;
-	uint64_t seq;	      /* of the call in hand */
-	int64_t device_error; /* found while waiting, reported once */
+	struct hrr_mem anywhere; /* what kernels may write that they are not given */
+	uint64_t seq;		 /* of the call in hand */
+	int64_t device_error;	 /* found while waiting, reported once */
 
 	bool value_waits; /* a stream may wait for a value that only a later record brings */
 	size_t captures;  /* open ones */

@@ -119,6 +119,7 @@ void hrr_replay_free(struct hrr_replay *r)
 		hrr_held_release(&r->held[i]);
 	hrr_held_release(&r->ended);
 	hrr_held_release(&r->gone);
+	free(r->anywhere.pending);
 	hrr_held_release(&r->blocked);
 	hrr_held_release(&r->unplayed);
 	hrr_memcheck_end(r);

@@ -474,7 +474,7 @@ int hrr_do_graph_launch(struct hrr_replay *r, struct hrr_event *ev)
 	if (x->bad[0] != '\0')
 		return hrr_refuse(r, "graph 0x%llx (executable 0x%llx) is not launched: %s",
 				  LLU(x->exec_source), LLU(ev->w[0]), x->bad);
-	rc = hrr_host_bytes(r, ev);
+	rc = hrr_host_bytes(r, ev, NULL);
 	if (rc == 0)
 		rc = refresh(r, x, exec);
 	if (rc < 0)
@@ -488,6 +488,8 @@ int hrr_do_graph_launch(struct hrr_replay *r, struct hrr_event *ev)
 	if (into != NULL)
 		return hrr_graph_merge(r, into, x);
 	r->graph_writer = (struct hrr_writer){ev->seq, x->n_fns != 0 ? x->fns[x->n_fns - 1] : NULL};
+	if (x->n_fns != 0)
+		hrr_kernels_queued(r, &r->graph_writer, key);
 	for (size_t i = 0; i < x->n_mems; i++) {
 		struct hrr_mem *m = x->mems[i];
 		m->writer = r->graph_writer;

@@ -16,7 +16,7 @@
 #define TRIES 2000 /* naps of a millisecond */
 
 void hrr_host_told(struct hrr_mem *m, uint64_t addr, uint64_t size, const struct hrr_json *j,
-		   int node)
+		   int node, uint64_t at)
 {
 	struct hrr_id id;
 	size_t len = 0;
@@ -42,7 +42,7 @@ void hrr_host_told(struct hrr_mem *m, uint64_t addr, uint64_t size, const struct
 		i = m->n_told - 1;
 		memmove(m->told + gone, m->told + gone + 1, (i - gone) * sizeof *m->told);
 	}
-	m->told[i] = (struct hrr_told){addr, size, id};
+	m->told[i] = (struct hrr_told){addr, size, at, id};
 }
 
 /* What the record said last of the byte at addr, or NULL; *n is cut to where the answer holds. */
@@ -131,9 +131,9 @@ static int write_changed(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr,
 		int rc = hrr_blobs_get(r->blobs, &t->id, 0, &blob, &d);
 		if (rc < 0)
 			return hrr_trouble(r, rc, "host bytes: %s", d.what);
-		if (blob.len == t->size) {
+		if (t->at <= blob.len && t->size <= blob.len - t->at) {
 			const unsigned char *old =
-			    (const unsigned char *)blob.data + (addr + at - t->base);
+			    (const unsigned char *)blob.data + t->at + (addr + at - t->base);
 			if (!asked && memcmp(old, from + at, n) != 0) {
 				behind(r, m, addr, size);
 				asked = true;
@@ -162,7 +162,17 @@ int hrr_host_write(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, uint6
 	return 0;
 }
 
-static int host_piece(struct hrr_replay *r, const struct hrr_json *j, int at)
+static bool given(const struct hrr_launch *l, const struct hrr_mem *m)
+{
+	size_t i = 0;
+
+	while (i < l->n_mems && l->mems[i] != m)
+		i++;
+	return i < l->n_mems;
+}
+
+static int host_piece(struct hrr_replay *r, const struct hrr_json *j, int at,
+		      const struct hrr_launch *l)
 {
 	struct hrr_operand op = {.what = "host bytes at", .blob = -1};
 	int a = hrr_json_get(j, at, "addr"), s = hrr_json_get(j, at, "size");
@@ -180,6 +190,8 @@ static int host_piece(struct hrr_replay *r, const struct hrr_json *j, int at)
 	int rc = hrr_host_place(r, &op, &live, &m);
 	if (rc < 0)
 		return rc;
+	if (m != NULL && l != NULL && !given(l, m))
+		m->reached = true;
 	if (live == 0) /* what nobody here holds, no work can read */
 		return 0;
 	rc = hrr_blob_get(r, b, "host bytes", &blob);
@@ -192,11 +204,11 @@ static int host_piece(struct hrr_replay *r, const struct hrr_json *j, int at)
 			      LLU(op.addr), LLU(op.need), blob.len);
 	hrr_blob_release(&blob);
 	if (rc == 0)
-		hrr_host_told(m, op.addr, op.need, j, b);
+		hrr_host_told(m, op.addr, op.need, j, b, 0);
 	return rc < 0 ? rc : 0;
 }
 
-int hrr_host_bytes(struct hrr_replay *r, struct hrr_event *ev)
+int hrr_host_bytes(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_launch *l)
 {
 	const struct hrr_json *j = ev->j;
 	int n = ev->rec->host, rc = 0;
@@ -204,6 +216,6 @@ int hrr_host_bytes(struct hrr_replay *r, struct hrr_event *ev)
 	if (n < 0 || j->nodes[n].type != HRR_JSON_ARRAY)
 		return 0;
 	for (uint32_t k = (uint32_t)n + 1; rc == 0 && k < j->nodes[n].next; k = j->nodes[k].next)
-		rc = host_piece(r, j, (int)k);
+		rc = host_piece(r, j, (int)k, l);
 	return rc;
 }

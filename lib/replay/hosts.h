@@ -8,6 +8,7 @@
  * wait. */
 
 struct hrr_event;
+struct hrr_launch;
 struct hrr_replay;
 
 struct hrr_rows {
@@ -83,11 +84,14 @@ int hrr_block_for(struct hrr_replay *r, uint64_t addr, uint64_t size, bool fresh
  */
 int hrr_host_write(struct hrr_replay *r, struct hrr_mem *m, uint64_t addr, uint64_t live,
 		   const unsigned char *from, uint64_t size);
-/* The record says, by the blob that node names, what m holds there. */
+/* The record says, by the blob that node names, from byte at on, what m holds there. */
 void hrr_host_told(struct hrr_mem *m, uint64_t addr, uint64_t size, const struct hrr_json *j,
-		   int node);
-/* "host" of a record: bytes the host held when the call began. */
-int hrr_host_bytes(struct hrr_replay *r, struct hrr_event *ev);
+		   int node, uint64_t at);
+/*
+ * "host" of a record: bytes the host held when the call began. l: of a launch; memory that is
+ * looked at without being given to it is reached in another way. NULL: of another call.
+ */
+int hrr_host_bytes(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_launch *l);
 void hrr_host_changed(struct hrr_replay *r, uint64_t base, uint64_t size);
 
 /* landing.c */

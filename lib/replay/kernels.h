@@ -62,6 +62,8 @@ int hrr_launch_uses(struct hrr_replay *r, struct hrr_launch *l, struct hrr_mem *
 /* It was launched in a stream: what it was given it may have written. */
 void hrr_launch_wrote(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_launch *l,
 		      uint64_t key);
+/* Kernels were queued: they may write what they reach without an argument. */
+void hrr_kernels_queued(struct hrr_replay *r, const struct hrr_writer *w, uint64_t key);
 int hrr_do_launches(struct hrr_replay *r, struct hrr_event *ev); /* launch_multi.c */
 int hrr_module_function(struct hrr_replay *r, const char *name, size_t name_len, int object_node,
 			const struct hrr_json *j, struct hrr_function **ret_fn, uint64_t *ret_live);

@@ -223,9 +223,16 @@ static int issue(struct hrr_replay *r, struct hrr_event *ev, struct hrr_launch *
 	return 0;
 }
 
+void hrr_kernels_queued(struct hrr_replay *r, const struct hrr_writer *w, uint64_t key)
+{
+	r->anywhere.writer = *w;
+	hrr_note_pending(r, &r->anywhere, 0, UINT64_MAX, w->seq, key, false);
+}
+
 void hrr_launch_wrote(struct hrr_replay *r, struct hrr_event *ev, const struct hrr_launch *l,
 		      uint64_t key)
 {
+	hrr_kernels_queued(r, &(struct hrr_writer){ev->seq, l->fn}, key);
 	for (size_t i = 0; i < l->n_mems; i++) {
 		struct hrr_mem *m = l->mems[i];
 		m->writer = (struct hrr_writer){ev->seq, l->fn};
@@ -267,7 +274,7 @@ int hrr_do_launch(struct hrr_replay *r, struct hrr_event *ev)
 	if (rc == 0)
 		rc = hrr_kernel_read(r, ev, ev->rec->kernel, hrr_arg_of(ev, "f"), &l);
 	if (rc == 0)
-		rc = hrr_host_bytes(r, ev);
+		rc = hrr_host_bytes(r, ev, &l);
 	if (rc < 0)
 		return rc;
 	struct hrr_graph *g = hrr_capture_of(r, key);

@@ -168,7 +168,7 @@ int hrr_do_launches(struct hrr_replay *r, struct hrr_event *ev)
 	int rc = read_all(r, ev, &x, &n);
 
 	if (rc == 0)
-		rc = hrr_host_bytes(r, ev);
+		rc = hrr_host_bytes(r, ev, NULL);
 	for (unsigned i = 0; rc == 0 && i < n; i++) {
 		rc = hrr_set_device(r, x[i].device);
 		hrr_order_fills(r, x[i].stream);

@@ -118,7 +118,7 @@ int hrr_do_managed_var(struct hrr_replay *r, struct hrr_event *ev)
 	if (base != 0 && hrr_json_get(ev->j, 0, "foreign") < 0)
 		rc = hrr_managed_new(r, m->base = base, size);
 	m->filled = m->base != 0 && ev->rec->host >= 0;
-	return rc == 0 && m->filled ? hrr_host_bytes(r, ev) : rc;
+	return rc == 0 && m->filled ? hrr_host_bytes(r, ev, NULL) : rc;
 }
 
 void hrr_managed_end(struct hrr_replay *r)

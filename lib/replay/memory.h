@@ -50,6 +50,7 @@ struct hrr_pending {
 /* Bytes of host memory as a record had them last. */
 struct hrr_told {
 	uint64_t base, size; /* recorded */
+	uint64_t at;	     /* where in the blob */
 	struct hrr_id id;
 };
 #define HRR_TOLD 4096 /* of one memory; the oldest make room */
@@ -75,6 +76,7 @@ struct hrr_mem {
 	bool dead;			/* out of the map; storage may still be there */
 	bool described;			/* to the CPU run time */
 	bool host_counted;		/* in host_bytes */
+	bool reached;			/* host memory: by kernels that are not given its address */
 	struct hrr_registration *reg;	/* registered: which */
 	uint64_t owner;			/* alias of a variable: recorded module it belongs to */
 	uint32_t n_aliases;		/* whose of this is */

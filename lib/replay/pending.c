@@ -62,7 +62,7 @@ static bool meets(struct hrr_replay *r, const struct hrr_pending *p, uint64_t ad
 	return addr < p->base + p->size && p->base < addr + size && still(r, p);
 }
 
-bool hrr_pending(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t size)
+static bool pending_in(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t size)
 {
 	for (uint32_t i = 0; i < m->n_pending; i++)
 		if (meets(r, &m->pending[i], addr, size))
@@ -70,9 +70,15 @@ bool hrr_pending(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, u
 	return meets(r, &m->pending_rest, addr, size);
 }
 
-const struct hrr_pending *hrr_pending_anywhere(struct hrr_replay *r, const struct hrr_mem *m,
-					       uint64_t addr, uint64_t size,
-					       const struct hrr_pending *after)
+bool hrr_pending(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t size)
+{
+	return pending_in(r, m, addr, size) ||
+	       (m->reached && pending_in(r, &r->anywhere, addr, size));
+}
+
+static const struct hrr_pending *anywhere_in(struct hrr_replay *r, const struct hrr_mem *m,
+					     uint64_t addr, uint64_t size,
+					     const struct hrr_pending *after)
 {
 	const struct hrr_pending *rest = &m->pending_rest;
 
@@ -83,6 +89,24 @@ const struct hrr_pending *hrr_pending_anywhere(struct hrr_replay *r, const struc
 		if (!m->pending[i].exact && meets(r, &m->pending[i], addr, size))
 			return &m->pending[i];
 	return meets(r, rest, addr, size) ? rest : NULL;
+}
+
+static bool is_of(const struct hrr_mem *m, const struct hrr_pending *p)
+{
+	return p == &m->pending_rest ||
+	       (m->pending != NULL && p >= m->pending && p < m->pending + m->n_pending);
+}
+
+const struct hrr_pending *hrr_pending_anywhere(struct hrr_replay *r, const struct hrr_mem *m,
+					       uint64_t addr, uint64_t size,
+					       const struct hrr_pending *after)
+{
+	bool first = after == NULL || !is_of(&r->anywhere, after);
+	const struct hrr_pending *p = first ? anywhere_in(r, m, addr, size, after) : NULL;
+
+	if (p != NULL || !m->reached)
+		return p;
+	return anywhere_in(r, &r->anywhere, addr, size, first ? NULL : after);
 }
 
 bool hrr_pending_exactly(struct hrr_replay *r, const struct hrr_mem *m, uint64_t addr, uint64_t *n)
@@ -104,11 +128,18 @@ bool hrr_pending_exactly(struct hrr_replay *r, const struct hrr_mem *m, uint64_t
 	return in;
 }
 
-void hrr_pending_told(struct hrr_replay *r, const struct hrr_mem *m, uint64_t seq)
+static void told_in(struct hrr_replay *r, const struct hrr_mem *m, uint64_t seq)
 {
 	for (uint32_t i = 0; i < m->n_pending; i++)
 		if (m->pending[i].seq == seq && m->pending[i].stream != 0)
 			hrr_note_wait(r, m->pending[i].stream, seq);
+}
+
+void hrr_pending_told(struct hrr_replay *r, const struct hrr_mem *m, uint64_t seq)
+{
+	told_in(r, m, seq);
+	if (m->reached)
+		told_in(r, &r->anywhere, seq);
 }
 
 struct following {
@@ -129,13 +160,16 @@ static void follow(struct following *f, struct hrr_pending *p)
 	f->any = true;
 }
 
-static int follow_in(void *self, const struct hrr_range *x)
+static void follow_in(struct following *f, struct hrr_mem *m)
 {
-	struct hrr_mem *m = x->value;
-
 	for (uint32_t i = 0; i < m->n_pending; i++)
-		follow(self, &m->pending[i]);
-	follow(self, &m->pending_rest);
+		follow(f, &m->pending[i]);
+	follow(f, &m->pending_rest);
+}
+
+static int follow_one(void *self, const struct hrr_range *x)
+{
+	follow_in(self, x->value);
 	return 0;
 }
 
@@ -143,6 +177,7 @@ bool hrr_pending_follows(struct hrr_replay *r, uint64_t key, uint64_t to)
 {
 	struct following f = {r, key, to, false};
 
-	hrr_ranges_each(r->hostmap, follow_in, &f);
+	follow_in(&f, &r->anywhere);
+	hrr_ranges_each(r->hostmap, follow_one, &f);
 	return f.any;
 }

@@ -6,6 +6,7 @@
 /* Any copy as a box of bytes: resolving its two ends. */
 
 #define LLU(x) ((unsigned long long)(x))
+#define TOLD_ROWS 256 /* of a rectangle */
 
 int hrr_span(struct hrr_replay *r, const char *what, uint64_t width, uint64_t height,
 	     uint64_t depth, uint64_t pitch, uint64_t slice, uint64_t *ret)
@@ -85,6 +86,21 @@ static int source_bytes(struct hrr_replay *r, const struct hrr_copy *c, struct h
 			rc = hrr_host_write(r, m, c->src + at, live + at, from, c->width);
 		}
 	return rc < 0 ? rc : 0;
+}
+
+/* The record so says what that memory holds. */
+static void source_told(struct hrr_replay *r, const struct hrr_copy *c, struct hrr_mem *m, int src)
+{
+	uint64_t n = 0;
+
+	if (!is_rect(c, c->spitch, c->sslice)) {
+		hrr_host_told(m, c->src, c->width * c->height * c->depth, r->j, src, 0);
+		return;
+	}
+	for (uint64_t z = 0; z < c->depth && n < TOLD_ROWS * c->width; z++)
+		for (uint64_t y = 0; y < c->height && n < TOLD_ROWS * c->width; y++, n += c->width)
+			hrr_host_told(m, c->src + z * c->sslice + y * c->spitch, c->width, r->j,
+				      src, n);
 }
 
 /* The live address of a host end, 0: nothing here holds it. A graph's lives as long as it does. */
@@ -247,6 +263,8 @@ int hrr_copy_resolve_as(struct hrr_replay *r, struct hrr_copy *c, int src, struc
 		rc = hrr_blob_get(r, src, "source", &e->blob);
 	if (rc == 0)
 		rc = resolve_ends(r, c, graph, e);
+	if (rc == 0 && e->smem != NULL && e->blob.data != NULL)
+		source_told(r, c, e->smem, src);
 	if (rc < 0 && e->blob.data != NULL) {
 		hrr_blob_release(&e->blob);
 		e->blob = (struct hrr_blob){0};

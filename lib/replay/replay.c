@@ -25,6 +25,7 @@ int hrr_replay_new(struct hrr_replay **ret, struct hrr_hip *hip,
 	r->opt = *opt;
 	r->blobs = blobs;
 	r->deferred_end = &r->deferred;
+	r->anywhere.host = 1;
 	rc = hrr_hip_devices(hip, &r->n_devices, diag);
 	if (rc < 0)
 		goto fail;

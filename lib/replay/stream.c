@@ -274,7 +274,7 @@ int hrr_do_refused(struct hrr_replay *r, struct hrr_event *ev)
 /* Waiting for and writing values in memory, in stream order. */
 int hrr_do_value(struct hrr_replay *r, struct hrr_event *ev)
 {
-	int rc = hrr_host_bytes(r, ev);
+	int rc = hrr_host_bytes(r, ev, NULL);
 
 	if (ev->api == HRR_API_hipStreamWaitValue32 || ev->api == HRR_API_hipStreamWaitValue64)
 		r->value_waits = true;

@@ -327,8 +327,29 @@ static void mapped_in_pieces(void)
 	is(g.v.outcome[HRR_EXACT], 1, "what the host wrote over two pieces is there: %s", g.text);
 }
 
+/* The host changed it for an upload and back: the upload is what the record said last. */
+static void mapped_and_uploaded(void)
+{
+	struct rig g = {.opt.watchdog = 1};
+
+	begin(&g);
+	fake.late = true;
+	rig_call(&g, "hipHostMalloc", "\"ptr\":\"0x%llx\",\"size\":4096,\"flags\":0}}", LLU(H));
+	launch_over(&g, 0, 0x33, 0);
+	copy_async(&g, D + 1024, H + 2048, 9);
+	launch_over(&g, 1024, 0x44, 0);
+	copy_async(&g, H + 3072, D + 1024, -1);
+	rig_call(&g, "hipDeviceSynchronize", "}}");
+	g.seq--;
+	rig_output(&g, H + 3072, 9, 64, 0);
+	rig_output(&g, H + 2048, 1, 64, 0);
+	rig_end(&g);
+	is(g.v.outcome[HRR_EXACT], 2, "changed for an upload and back, beside kernels: %s", g.text);
+}
+
 int main(void)
 {
+	mapped_and_uploaded();
 	mapped_and_running();
 	mapped_in_pieces();
 	staging();
