@@ -374,6 +374,33 @@ bytes_of() { find "$1" -type f -printf '%s\n' | jq -s add; }
 	out_is 4
 }
 
+@test "slice: a call with thousands of dependencies takes time by their number" {
+	{
+		header
+		line hipMalloc '"ptr":"0x7f0100","size":16'                   # 1
+		line hipMemset '"dst":"0x7f0100","value":0,"sizeBytes":16'    # 2
+		line hipGraphCreate '"pGraph":"0x61","flags":0'               # 3
+		awk -v n=60000 'BEGIN {
+			for (i = 1; i <= n; i++)
+				printf "{\"seq\":%d,\"t\":%d,\"dur\":1,\"tid\":1,\"api\":\"hipGraphAddEmptyNode\",\"args\":{\"pGraphNode\":\"0x%x\",\"graph\":\"0x61\",\"pDependencies\":null,\"numDependencies\":0}}\n", 3 + i, 3 + i, 1048576 + i
+			printf "{\"seq\":%d,\"t\":%d,\"dur\":1,\"tid\":1,\"api\":\"hipGraphAddDependencies\",\"args\":{\"graph\":\"0x61\",\"from\":[", n + 4, n + 4
+			for (i = 1; i < n; i++)
+				printf "%s\"0x%x\"", (i > 1 ? "," : ""), 1048576 + i
+			printf "],\"to\":["
+			for (i = 1; i < n; i++)
+				printf "%s\"0x%x\"", (i > 1 ? "," : ""), 1048577 + i
+			print "],\"numDependencies\":" n - 1 "}}"
+		}'
+	} >s
+	few_seconds() { (ulimit -t 10 && exec "$@"); }
+	run_sep few_seconds hrr-cat --slice seq=2 s
+	status_is 0
+	[ "$(seqs <"$T/.out")" = '1 2 ' ]
+	run_sep few_seconds hrr-cat -c --slice seq=60004 s
+	status_is 0
+	out_is 60002
+}
+
 @test "slice: of every program, slices of launches and outputs are small, the same again, and replay exactly" {
 	need_prog hrr-capture hrr-play
 	need_emu

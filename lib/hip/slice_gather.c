@@ -5,22 +5,7 @@
 
 #define LOOK_BACK 1000000 /* calls between a copy and the wait behind which its output stands */
 
-/* The first reading: what a call creates, uses and writes. */
-
-/* A call nobody knows does nothing that has a name. */
-static enum hrr_does does(const struct slice_gather *g)
-{
-	return g->row != NULL ? (enum hrr_does)g->row->does : HRR_DOES_NOTHING;
-}
-
-/* A name for memory that a module has: a variable, asked for by its name. */
-static bool names_variable(const struct hrr_api_row *row)
-{
-	for (int i = 0; i < row->n_params; i++)
-		if (row->params[i].handle == HRR_H_MODULE)
-			return row->gives.kind == HRR_GIVES_NAME;
-	return false;
-}
+/* The first reading: what a call uses and writes. */
 
 /* A copy with a place it goes to besides the symbol reads the symbol. */
 static bool reads_symbol(const struct hrr_api_row *row)
@@ -37,11 +22,6 @@ static bool alters(const struct slice_gather *g, unsigned type)
 		if ((g->row->alters >> i & 1) != 0 && g->row->params[i].handle == type)
 			return true;
 	return false;
-}
-
-static bool is_graph_thing(unsigned type)
-{
-	return type == HRR_H_GRAPH || type == HRR_H_NODE || type == HRR_H_EXEC;
 }
 
 /* Every address in a value: arguments that are structures or arrays, and plain ones. */
@@ -104,215 +84,45 @@ static void kernel(struct slice_gather *g, int kernel)
 	hrr_buf_release(&bytes);
 }
 
-static uint64_t size_of(const struct slice_gather *g)
+/* What a writing use is given by use k of the same call. */
+static void pass_on(struct slice_gather *g, uint32_t to, uint32_t k)
 {
-	const struct hrr_json *j = &g->rec->json;
-	uint64_t pitch, height, size = 0;
+	const uint32_t other = slice_uses(g->s)[k].object;
+	const struct slice_object *o = &slice_objects(g->s)[other];
+	const uint32_t owner = slice_objects(g->s)[to].owner;
 
-	if (hrr_json_u64(j, hrr_json_get(j, g->rec->args, "pitch"), &pitch) == 0 &&
-	    hrr_json_u64(j, hrr_json_get(j, g->rec->args, "height"), &height) == 0 &&
-	    !__builtin_mul_overflow(pitch, height, &size))
-		return size;
-	return hrr_record_size(g->rec, &size) ? size : 0;
+	if (o->memory || o->variables) {
+		slice_touch(g, to, other);
+		slice_touch(g, owner, other);
+	} else if (other != owner) {
+		/* A child, or what an executable graph is now like. */
+		slice_touch_all(g, to, other);
+	}
 }
 
-/* The variables of the module that a call was given, or NOBODY. */
-static uint32_t module_variables(const struct slice_gather *g)
-{
-	const struct slice_call *c = &slice_calls(g->s)[g->call];
-
-	for (uint32_t i = c->uses; i < g->s->n_uses; i++) {
-		const struct slice_object *o = &slice_objects(g->s)[slice_uses(g->s)[i].object];
-		if (o->touches.len > 0 && !o->memory && !o->variables)
-			return *(const uint32_t *)(void *)o->touches.data;
-	}
-	return NOBODY;
-}
-
-/* Calls since the capture began, or its graph was last asked for, are part of the graph. */
-static void captured(struct slice_gather *g, uint32_t graph)
-{
-	if (does(g) == HRR_DOES_ENDCAPTURE)
-		g->w->captures--;
-	else if (does(g) != HRR_DOES_ASKCAPTURE)
-		return;
-	for (uint32_t k = g->w->capture_from; k < g->call; k++) {
-		const struct slice_call in = slice_calls(g->s)[k];
-		if (in.p != g->rec->p)
-			continue;
-		slice_add_writer(g, graph, k);
-		slice_calls(g->s)[k].captured = true;
-		for (uint32_t i = 0; i < in.n_uses; i++) {
-			uint32_t object = slice_uses(g->s)[in.uses + i].object;
-			/* The streams were only how it was made. */
-			if (slice_objects(g->s)[object].handle != HRR_H_STREAM)
-				slice_touch(g, graph, object);
-		}
-	}
-	g->w->capture_from = g->call;
-}
-
-/* The graph that a node is in which this call makes or gives: its own, or that of another node. */
-static uint32_t graph_of_node(const struct slice_gather *g)
-{
-	uint32_t graph = NOBODY;
-
-	for (uint32_t i = slice_calls(g->s)[g->call].uses; i < g->s->n_uses; i++) {
-		uint32_t object = slice_uses(g->s)[i].object;
-		const struct slice_object *o = &slice_objects(g->s)[object];
-		if (o->handle == HRR_H_GRAPH)
-			return object; /* the first: a child comes behind */
-		if (o->handle == HRR_H_NODE && graph == NOBODY)
-			graph = o->owner;
-	}
-	return graph;
-}
-
-static void create(struct slice_gather *g, const struct hrr_param *p, int node)
-{
-	const struct hrr_json *j = &g->rec->json;
-	struct hrr_slice *s = g->s;
-	const struct slice_call *c = &slice_calls(s)[g->call];
-	uint64_t v;
-
-	if (hrr_json_addr(j, node, &v) < 0 || v == 0)
-		return;
-	if (p->kind == HRR_K_DEV || p->kind == HRR_K_HOST || p->kind == HRR_K_ADDR) {
-		uint64_t size = size_of(g);
-		if (g->rec->symbol >= 0) {
-			/* A variable's address: another name of its code object's variables. */
-			uint32_t object =
-			    slice_variables(g, hrr_json_get(j, g->rec->symbol, "object"));
-			(void)hrr_json_u64(j, hrr_json_get(j, g->rec->symbol, "size"), &size);
-			slice_new_range(g, v, size, object);
-			slice_use_object(g, object, true);
-			return;
-		}
-		if (names_variable(g->row)) {
-			uint32_t object = module_variables(g);
-			if (object == NOBODY)
-				object = slice_new_object(g, g->call);
-			else
-				slice_objects(s)[object].variables_used = true;
-			slice_new_range(g, v, size, object);
-			slice_use_object(g, object, true);
-			return;
-		}
-		if (size == 0) {
-			/* Another address of memory that it uses: the device's of a host block. */
-			for (uint32_t i = 0; i < s->n_uses - c->uses; i++) {
-				uint32_t object = slice_uses(s)[c->uses + i].object;
-				if (slice_objects(s)[object].memory) {
-					slice_new_range(g, v, slice_objects(s)[object].size,
-							object);
-					slice_add_writer(g, object, g->call);
-					return;
-				}
-			}
-			return;
-		}
-		slice_new_range(g, v, size, slice_new_object(g, g->call));
-		return;
-	}
-	if (p->kind != HRR_K_HANDLE)
-		return;
-	/* A handle that is given out again while it lives: a question, not a making. */
-	uint32_t live = slice_handle(g, p->handle, v);
-	if (live != NOBODY && slice_lives(s, live)) {
-		slice_use_object(g, live, false);
-		/* The graph was there before its capture ended: captured into, or asked for. */
-		if (p->handle == HRR_H_GRAPH && g->w->captures > 0) {
-			captured(g, live);
-			slice_add_writer(g, live, g->call);
-		}
-		return;
-	}
-	uint32_t fresh = slice_new_handle(g, p->handle, v);
-	if (fresh != NOBODY && p->handle == HRR_H_MODULE && g->rec->blobs >= 0)
-		slice_touch(g, fresh, slice_variables(g, hrr_json_get(j, g->rec->blobs, "image")));
-	if (fresh == NOBODY || !is_graph_thing(p->handle))
-		return;
-	/* What a graph's launch will touch: all that this call, or what it was given, touches. Of a
-	 * node that is what it was given itself: the rest is its graph's. */
-	uint32_t owner = p->handle == HRR_H_NODE ? graph_of_node(g) : NOBODY;
-	slice_objects(s)[fresh].owner = owner;
-	for (uint32_t i = c->uses; i < s->n_uses; i++) {
-		uint32_t object = slice_uses(s)[i].object;
-		const struct slice_object *o = &slice_objects(s)[object];
-		bool other = owner == NOBODY || (object != owner && o->handle != HRR_H_NODE);
-		if (o->memory || o->variables)
-			slice_touch(g, fresh, object);
-		if (other)
-			slice_touch_all(g, fresh, object);
-	}
-	if (p->handle == HRR_H_GRAPH && g->w->captures > 0)
-		captured(g, fresh);
-}
-
-/* One thing, or an array of them. */
-static void create_all(struct slice_gather *g, const struct hrr_param *p, int node)
-{
-	const struct hrr_json *j = &g->rec->json;
-
-	if (j->nodes[node].type != HRR_JSON_ARRAY) {
-		create(g, p, node);
-		return;
-	}
-	for (int i = hrr_json_first(j, node); i >= 0; i = hrr_json_next(j, node, i))
-		create(g, p, i);
-}
-
-/* Nodes added to a graph, parameters changed in it: it touches what they were given. */
+/* Nodes added to a graph, parameters changed in it: it touches what they were given. Of thousands
+ * of nodes few are given anything. */
 static void pass_on_touches(struct slice_gather *g)
 {
-	const struct slice_call *c = &slice_calls(g->s)[g->call];
-	uint32_t n = g->s->n_uses;
+	const uint32_t from = slice_calls(g->s)[g->call].uses, n = g->s->n_uses;
+	struct hrr_buf given = {0};
 
-	for (uint32_t i = c->uses; i < n; i++) {
+	for (uint32_t k = from; k < n; k++) {
+		const struct slice_object *o = &slice_objects(g->s)[slice_uses(g->s)[k].object];
+		if ((o->memory || o->variables || o->handle == HRR_H_GRAPH) &&
+		    hrr_buf_add(&given, &k, sizeof k) < 0)
+			g->bad = -ENOMEM;
+	}
+	const uint32_t *all = (const void *)given.data;
+	for (uint32_t i = from; i < n; i++) {
 		const struct slice_use u = slice_uses(g->s)[i];
 		const struct slice_object *to = &slice_objects(g->s)[u.object];
 		if (!u.writes || to->memory || to->variables)
 			continue;
-		for (uint32_t k = c->uses; k < n; k++) {
-			uint32_t other = slice_uses(g->s)[k].object;
-			const struct slice_object *o = &slice_objects(g->s)[other];
-			if (o->memory || o->variables) {
-				slice_touch(g, u.object, other);
-				slice_touch(g, to->owner, other);
-			} else if (o->handle == HRR_H_GRAPH && other != to->owner) {
-				/* A child, or what an executable graph is now like. */
-				slice_touch_all(g, u.object, other);
-			}
-		}
+		for (size_t k = 0; k < given.len / sizeof *all; k++)
+			pass_on(g, u.object, all[k]);
 	}
-}
-
-/*
- * A mapping is a thing of its own: what uses the addresses needs the call that mapped them, and
- * that call the one that ends it, or nothing could be mapped there again.
- */
-static void mapping(struct slice_gather *g)
-{
-	uint64_t base, size;
-	const struct hrr_range *r;
-
-	if (g->row->gives.kind != HRR_GIVES_MAP && g->row->takes != HRR_GIVES_MAP)
-		return;
-	int at = g->row->takes == HRR_GIVES_MAP ? g->row->release : g->row->gives.param;
-	int node = hrr_json_get(&g->rec->json, g->rec->args, g->row->params[at].name);
-	if (hrr_json_addr(&g->rec->json, node, &base) < 0 || !hrr_record_size(g->rec, &size))
-		return;
-	if (g->row->takes == HRR_GIVES_MAP) {
-		while ((r = hrr_ranges_overlap(g->w->maps, base, size)) != NULL) {
-			slice_objects(g->s)[(uintptr_t)r->value - 1].releaser = g->call;
-			(void)hrr_ranges_del(g->w->maps, r->base, r->value);
-		}
-		return;
-	}
-	uint32_t object = slice_new_object(g, g->call);
-	if (object != NOBODY &&
-	    hrr_ranges_add(g->w->maps, base, size, (void *)((uintptr_t)object + 1)) == -ENOMEM)
-		g->bad = -ENOMEM;
+	hrr_buf_release(&given);
 }
 
 static void arguments(struct slice_gather *g)
@@ -343,7 +153,7 @@ static void arguments(struct slice_gather *g)
 	}
 	if (rec->host >= 0)
 		use_addresses(g, rec->host, false);
-	if (does(g) == HRR_DOES_LAUNCH) {
+	if (slice_does(g) == HRR_DOES_LAUNCH) {
 		uint32_t from = slice_calls(g->s)[g->call].uses, n = g->s->n_uses;
 		for (uint32_t i = from; i < n; i++)
 			slice_use_touched(g, slice_uses(g->s)[i].object);
@@ -352,12 +162,12 @@ static void arguments(struct slice_gather *g)
 	}
 	if (g->row == NULL)
 		return;
-	mapping(g);
+	slice_mapping(g);
 	for (int i = hrr_json_first(j, rec->args); i >= 0; i = hrr_json_next(j, rec->args, i)) {
 		int p = hrr_api_param((enum hrr_api)(g->row - hrr_api_table),
 				      j->text + j->nodes[i].off, j->nodes[i].len);
 		if (p >= 0 && g->row->params[p].flow == HRR_FLOW_OUT)
-			create_all(g, &g->row->params[p], i + 1);
+			slice_create(g, &g->row->params[p], i + 1);
 		if (p >= 0 && p == g->row->release && g->row->takes != HRR_GIVES_MAP) {
 			/* The newest use of what it releases. */
 			uint64_t v;
@@ -375,7 +185,7 @@ static void arguments(struct slice_gather *g)
 	uint64_t base;
 	if (gives->kind == HRR_GIVES_ALLOC && g->row->params[gives->param].flow == HRR_FLOW_IN &&
 	    hrr_json_addr(j, hrr_json_get(j, rec->args, gives->addr), &base) == 0)
-		slice_new_range(g, base, size_of(g), slice_new_object(g, g->call));
+		slice_new_range(g, base, slice_size(g), slice_new_object(g, g->call));
 }
 
 static bool failed(const struct hrr_record *rec)
@@ -398,8 +208,8 @@ static int call(struct hrr_slice *s, struct slice_world *w, const struct hrr_rec
 			       .device = NOBODY,
 			       .seen_by = NOBODY,
 			       .selected = selected,
-			       .launch = rec->kernel >= 0 || does(&g) == HRR_DOES_LAUNCH,
-			       .starts_graph = does(&g) == HRR_DOES_LAUNCH,
+			       .launch = rec->kernel >= 0 || slice_does(&g) == HRR_DOES_LAUNCH,
+			       .starts_graph = slice_does(&g) == HRR_DOES_LAUNCH,
 			       .to_host = hrr_json_is(&rec->json, rec->dir, "d2h")};
 	struct hrr_id thread = hrr_id_of(&rec->tid, sizeof rec->tid);
 
@@ -407,8 +217,8 @@ static int call(struct hrr_slice *s, struct slice_world *w, const struct hrr_rec
 		return -E2BIG;
 	c.work = rec->kernel >= 0 ||
 		 (g.row != NULL && (g.row->cls == HRR_CLASS_COPY || g.row->cls == HRR_CLASS_SET));
-	c.always = does(&g) == HRR_DOES_INIT;
-	c.waits_value = does(&g) == HRR_DOES_WAITVALUE;
+	c.always = slice_does(&g) == HRR_DOES_INIT;
+	c.waits_value = slice_does(&g) == HRR_DOES_WAITVALUE;
 	c.waits =
 	    g.row != NULL && (g.row->sync == HRR_SYNC_DEVICE || g.row->sync == HRR_SYNC_STREAM ||
 			      g.row->sync == HRR_SYNC_EVENT);
@@ -420,7 +230,7 @@ static int call(struct hrr_slice *s, struct slice_world *w, const struct hrr_rec
 	g.call = s->n_calls++;
 	s->selected += selected;
 	w->last = g.call;
-	if (does(&g) == HRR_DOES_CURRENT) {
+	if (slice_does(&g) == HRR_DOES_CURRENT) {
 		int rc = hrr_idmap_add(&w->devices, &thread, g.call);
 		if (rc < 0)
 			return rc;
@@ -430,7 +240,7 @@ static int call(struct hrr_slice *s, struct slice_world *w, const struct hrr_rec
 			slice_calls(s)[c.device].current = false;
 		slice_calls(s)[g.call].current = true;
 	}
-	if (does(&g) == HRR_DOES_CAPTURE && !failed(rec) && w->captures++ == 0)
+	if (slice_does(&g) == HRR_DOES_CAPTURE && !failed(rec) && w->captures++ == 0)
 		w->capture_from = g.call;
 	/* A call that failed changed nothing; it is kept only when it is asked for. */
 	if (!failed(rec))

@@ -21,6 +21,12 @@ struct slice_gather {
 	int bad;	/* 0 or -errno */
 };
 
+/* A call nobody knows does nothing that has a name. */
+static inline enum hrr_does slice_does(const struct slice_gather *g)
+{
+	return g->row != NULL ? (enum hrr_does)g->row->does : HRR_DOES_NOTHING;
+}
+
 /* The things of process p. NULL: no memory. */
 struct slice_world *slice_world_of(struct hrr_slice *s, uint32_t p);
 /* creator: a call, or NOBODY. */
@@ -53,5 +59,13 @@ void slice_touch(struct slice_gather *g, uint32_t graph, uint32_t object);
 void slice_touch_all(struct slice_gather *g, uint32_t to, uint32_t from);
 /* A launch of a graph uses whatever its nodes were given. */
 void slice_use_touched(struct slice_gather *g, uint32_t object);
+
+/* slice_create.c: what stands at a node of the record's text for an out parameter is made: one
+ * thing, or an array of them. What it is made of has been used before. */
+void slice_create(struct slice_gather *g, const struct hrr_param *p, int node);
+/* slice_create.c: what the call maps or unmaps. */
+void slice_mapping(struct slice_gather *g);
+/* slice_create.c: bytes of what it allocates. */
+uint64_t slice_size(const struct slice_gather *g);
 
 #endif
