@@ -238,7 +238,7 @@ le() {
     0x4..0x5: 45 | 78"
 	run_sep hrr-diff -l a b
 	status_is 1
-	out_is '5 105 170'
+	out_is $'@@ -6 +6 @@ thread 1, output of hipMemcpy, blob\n5 105 170'
 	run_sep hrr-diff -j a b
 	status_is 1
 	jq -e -s '.[0] | .diff=="output" and .api=="hipMemcpy" and .a.seq==6 and .b.seq==6 and .members[0].path=="blob" and .members[0].differing==1 and .members[0].ranges==[{"at":4,"size":1,"a":"45","b":"78"}]' .out
@@ -752,6 +752,9 @@ streams_of() {
 	status_is 1
 	out_like 'kernel.args\[1\]: 00000040 \| 00002040'
 	out_like '  blob: '
+	# What a kernel wrote is no host memory.
+	out_like $'\n-output addr=undeclared:0x7'
+	out_lacks 'addr=host'
 	# Ids without their blobs: the answer is the same.
 	sed -i '1s/"blobs":"[^"]*"/"blobs":"\/nowhere"/' h1 h3
 	run_sep hrr-diff h1 h3

@@ -231,7 +231,7 @@ static void output(struct hrr_facts *f)
 
 	path(f, "addr");
 	if (addr >= 0 && hrr_json_addr(j, addr, &v) == 0)
-		hrr_facts_address(f, v, HRR_REF_HOST);
+		hrr_facts_address(f, v, f->s->of_launch ? HRR_REF_DEVICE : HRR_REF_HOST);
 	others(f); /* size, width, …, unknown */
 	path(f, "blob");
 	if (blob >= 0)

@@ -70,7 +70,8 @@ struct hrr_diff_call {
 /* Scratch memory of the walk, one per recording. Zeroed is empty. */
 struct hrr_diff_scratch {
 	struct hrr_buf facts, refs, text;
-	bool mixed; /* the recordings are of different formats: see held.h */
+	bool mixed;	/* the recordings are of different formats: see held.h */
+	bool of_launch; /* an output at hand is of a kernel: of no host memory but known one */
 	char path[128];
 };
 

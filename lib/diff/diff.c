@@ -389,6 +389,8 @@ static int read_one(struct hrr_diff *d, int side, struct hrr_diag *diag)
 	if (rec->kind == HRR_REC_HEADER && s->format.len == 0 &&
 	    (rc = hrr_diff_format(rec, &s->format)) < 0)
 		return hrr_diag_set(diag, rc, "out of memory");
+	s->scratch.of_launch =
+	    rec->kind == HRR_REC_OUTPUT && hrr_recent_launch(s, rec->p, rec->seq);
 	rc = hrr_diff_call_read(&s->objects, &s->scratch, rec, &c, diag);
 	if (rc < 0) {
 		if (diag && rc != -ENOMEM)
@@ -402,7 +404,7 @@ static int read_one(struct hrr_diff *d, int side, struct hrr_diag *diag)
 		return 0;
 	}
 	if ((rc = hrr_lane_find(d, side, c, &l)) < 0 ||
-	    (c->kind == HRR_REC_CALL && (rc = hrr_recent_add(d, side, c)) < 0)) {
+	    (c->kind == HRR_REC_CALL && (rc = hrr_recent_add(d, side, c, rec->kernel >= 0)) < 0)) {
 		hrr_diff_call_free(&s->objects, c);
 		return hrr_diag_set(diag, rc, "out of memory");
 	}

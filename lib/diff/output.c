@@ -2,14 +2,21 @@
 
 #include <errno.h>
 
-static struct hrr_recent *recent_of(struct hrr_side *s, uint64_t p, uint64_t seq)
+static struct hrr_recent *recent_of(const struct hrr_side *s, uint64_t p, uint64_t seq)
 {
 	uint64_t i;
 
 	return hrr_map_get(&s->by_seq, p, seq, &i) ? &s->recent[i] : NULL;
 }
 
-int hrr_recent_add(struct hrr_diff *d, int side, struct hrr_diff_call *c)
+bool hrr_recent_launch(const struct hrr_side *s, uint64_t p, uint64_t seq)
+{
+	const struct hrr_recent *r = recent_of(s, p, seq);
+
+	return r && r->launch;
+}
+
+int hrr_recent_add(struct hrr_diff *d, int side, struct hrr_diff_call *c, bool launch)
 {
 	struct hrr_side *s = &d->side[side];
 	struct hrr_recent *r = &s->recent[s->n_recent % HRR_DIFF_MEMORY];
@@ -18,7 +25,7 @@ int hrr_recent_add(struct hrr_diff *d, int side, struct hrr_diff_call *c)
 	/* One that still waits keeps its outputs in itself; only new ones are then late. */
 	if (r->used)
 		(void)hrr_map_del(&s->by_seq, r->p, r->seq, &old);
-	*r = (struct hrr_recent){c->p, c->seq, HRR_PAIR_WAITS, c, true};
+	*r = (struct hrr_recent){c->p, c->seq, HRR_PAIR_WAITS, c, true, launch};
 	if (hrr_map_set(&s->by_seq, c->p, c->seq, s->n_recent % HRR_DIFF_MEMORY) < 0) {
 		r->used = false;
 		return -ENOMEM;

@@ -61,7 +61,7 @@ struct hrr_recent {
 	uint64_t p, seq;
 	uint64_t pair;		    /* PAIR_WAITS: call holds them; PAIR_NONE: no counterpart */
 	struct hrr_diff_call *call; /* while it waits */
-	bool used;
+	bool used, launch;
 };
 
 /* Outputs of an aligned pair of calls that have no counterpart yet. */
@@ -140,7 +140,9 @@ struct hrr_diff_call *hrr_stream_elsewhere(struct hrr_diff *d, struct hrr_lane *
 void hrr_stream_free(struct hrr_side *s, struct hrr_lane *l);
 
 /* output.c */
-int hrr_recent_add(struct hrr_diff *d, int side, struct hrr_diff_call *c);
+int hrr_recent_add(struct hrr_diff *d, int side, struct hrr_diff_call *c, bool launch);
+/* Whether a call that was read lately launched kernels. */
+bool hrr_recent_launch(const struct hrr_side *s, uint64_t p, uint64_t seq);
 /* The pair c belongs to from now on; its waiting outputs go there. */
 void hrr_recent_settle(struct hrr_diff *d, int side, struct hrr_diff_call *c, uint64_t pair);
 /* c: the first recording's call, NULL: none. */

@@ -23,7 +23,8 @@ static int output_of(struct hrr_report *r, const struct hrr_diff_work *w)
 	return rc == 0 ? hrr_mask_from(b, before) : rc;
 }
 
-static int place(struct hrr_report *r, const struct hrr_diff_event *e)
+/* path: of the member that is told, NULL for all. */
+static int place(struct hrr_report *r, const struct hrr_diff_event *e, const char *path)
 {
 	const struct hrr_diff_call *c[2] = {e->a, e->b};
 	struct hrr_buf *b = &r->buf;
@@ -44,6 +45,8 @@ static int place(struct hrr_report *r, const struct hrr_diff_event *e)
 		rc = hrr_buf_adds(b, " @@");
 	if (rc == 0 && e->what >= HRR_DIFF_OUTPUT)
 		rc = output_of(r, e->of);
+	if (rc == 0 && path)
+		rc = hrr_buf_addf(b, ", %s", path);
 	return rc == 0 ? hrr_buf_addc(b, '\n') : rc;
 }
 
@@ -94,7 +97,8 @@ static int argument(struct hrr_report *r, const struct hrr_diff_member *m)
 	return rc == 0 ? hrr_buf_addc(&r->buf, ')') : rc;
 }
 
-static int member(struct hrr_report *r, const struct hrr_report_member *x)
+static int member(struct hrr_report *r, const struct hrr_diff_event *e,
+		  const struct hrr_report_member *x)
 {
 	const struct hrr_diff_member *m = x->m;
 	const struct hrr_fact *f = m->in_a ? &m->a : &m->b;
@@ -104,6 +108,9 @@ static int member(struct hrr_report *r, const struct hrr_report_member *x)
 	int rc;
 
 	hrr_mask(path, sizeof path, f->path, f->path_len);
+	/* Bytes that are listed are numbered anew in each blob. */
+	if (x->loaded && r->opt.list && (rc = place(r, e, path)) < 0)
+		return rc;
 	if (x->loaded)
 		return hrr_report_put_bytes(r, path, x->blob[0].data, x->blob[0].len,
 					    x->blob[1].data, x->blob[1].len);
@@ -133,7 +140,7 @@ int hrr_report_text(struct hrr_report *r, const struct hrr_diff_event *e,
 		rc = hrr_buf_addf(&r->buf, "--- %s\n+++ %s\n", a, b);
 	}
 	if (rc == 0 && !r->opt.list)
-		rc = place(r, e);
+		rc = place(r, e, NULL);
 	for (size_t i = 0; i < e->n_context && rc == 0 && !r->opt.list; i++)
 		rc = line(r, ' ', 0, e->context[i]);
 	if (rc == 0 && e->a && !r->opt.list)
@@ -142,6 +149,6 @@ int hrr_report_text(struct hrr_report *r, const struct hrr_diff_event *e,
 		rc = line(r, '+', 1, e->b);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		if (m[i].loaded || !r->opt.list)
-			rc = member(r, &m[i]);
+			rc = member(r, e, &m[i]);
 	return rc;
 }
