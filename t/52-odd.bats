@@ -144,6 +144,13 @@ ended() { jq -c 'select(.end)|[.end,.calls,.lost]' "$1"/pid-*/events.jsonl; }
 	status_is 125
 }
 
+@test "odd: rings of threads that ended serve those that begin, however many" {
+	run_sep hrr-capture -q --ring-size 64K -o a.hrr -- "$STUB/odd" bursts 3
+	status_is 0
+	[ "$(ended a.hrr)" = '["complete",900,0]' ]
+	[ "$out" -le 301 ] || saw "more rings than there were threads at once"
+}
+
 @test "odd: a process that ends or becomes another by itself is complete" {
 	local how
 	for how in exit _exit _Exit quick_exit execve execv execvp execvpe execl execlp execle \

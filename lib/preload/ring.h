@@ -148,6 +148,7 @@ struct hrr_ring {
 	struct hrr_mark mark[2];
 	uint64_t spilled; /* the overflow file holds [spill_from, spilled) */
 	uint64_t spill_from;
+	struct hrr_ring *next; /* the program's own: of those that no thread has */
 };
 
 static inline unsigned char *hrr_ring_data(struct hrr_ring *r)

@@ -14,8 +14,7 @@ __thread struct hrr_thread hrr_self __attribute__((tls_model("initial-exec")));
 
 /* Rings of threads that ended, for the next ones: a program with many short threads needs few. */
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hrr_ring *spare[256];
-static unsigned n_spare;
+static struct hrr_ring *spare;
 static uint32_t spare_gen;
 static pthread_key_t key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
@@ -28,7 +27,7 @@ void hrr_thread_forget(void)
 void hrr_spares_forget(void)
 {
 	pthread_mutex_init(&spare_lock, NULL);
-	n_spare = 0; /* the parent's: not mapped here */
+	spare = NULL; /* the parent's: not mapped here */
 	spare_gen = 0;
 }
 
@@ -40,8 +39,10 @@ static void thread_ends(void *self)
 	if (t->ring == NULL || t->gen != hrr_proc->gen)
 		return;
 	pthread_mutex_lock(&spare_lock);
-	if (spare_gen == t->gen && n_spare < sizeof spare / sizeof *spare)
-		spare[n_spare++] = t->ring;
+	if (spare_gen == t->gen) {
+		t->ring->next = spare;
+		spare = t->ring;
+	}
 	pthread_mutex_unlock(&spare_lock);
 	t->ring = NULL;
 	t->gen = 0; /* later calls of this thread (other destructors) attach anew */
@@ -87,8 +88,9 @@ bool hrr_thread_attach(struct hrr_thread *t)
 	pthread_once(&key_once, make_key);
 	pthread_mutex_lock(&spare_lock);
 	spare_gen = hrr_proc->gen;
-	if (n_spare > 0)
-		r = spare[--n_spare];
+	r = spare;
+	if (r != NULL)
+		spare = r->next;
 	pthread_mutex_unlock(&spare_lock);
 	if (r == NULL) {
 		struct hrr_files old;

@@ -307,6 +307,33 @@ static void ends(const char *how, char **argv)
 	_exit(9);
 }
 
+static pthread_barrier_t all;
+
+static void *calls_with_all(void *x)
+{
+	small(1);
+	pthread_barrier_wait(&all);
+	return x;
+}
+
+/* Very many threads at once, several times; then how many files there are for them. */
+static int bursts(int n)
+{
+	static pthread_t t[300];
+	char rings[4096];
+
+	pthread_barrier_init(&all, NULL, 300);
+	while (n-- > 0) {
+		for (int i = 0; i < 300; i++)
+			if (pthread_create(&t[i], NULL, calls_with_all, NULL) != 0)
+				return 6;
+		for (int i = 0; i < 300; i++)
+			pthread_join(t[i], NULL);
+	}
+	snprintf(rings, sizeof rings, "ls '%s' | grep -c '^p0\\.r'", getenv("HRR_CAPTURE_DIR"));
+	return system(rings);
+}
+
 /* Goes where the recording is not to be found, before its first call. */
 static int away(const char *how, const char *where)
 {
@@ -395,6 +422,8 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(what, "away") == 0)
 		return away(argv[2], argv[3]);
+	if (strcmp(what, "bursts") == 0)
+		return bursts(atoi(argv[2]));
 	if (strcmp(what, "spawn") == 0) {
 		char *one[] = {argv[0], "one", NULL};
 		pid_t pid;
