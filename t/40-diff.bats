@@ -137,6 +137,37 @@ le() {
 	out_like 'args.stream: stream1 \| 0x0'
 }
 
+@test "hrr-diff: a launch on several streams stands in the order of each" {
+	local both='{"function_address":"0x55d0c0f0","gridDim":[1,1,1],"blockDim":[1,1,1],"sharedMem":0,"stream":"0x%d"}' list
+	# shellcheck disable=SC2059 # the format is ours
+	list=$(printf "$both,$both" 91 92)
+	{
+		header 1
+		call 1 1 hipStreamCreate '"stream":"0x91"'
+		call 2 1 hipStreamCreate '"stream":"0x92"'
+		call 3 1 hipMalloc '"ptr":"0x1000","size":64'
+		call 4 1 hipMemsetAsync '"dst":"0x1000","value":1,"sizeBytes":64,"stream":"0x91"'
+		call 5 1 hipMemsetAsync '"dst":"0x1000","value":2,"sizeBytes":64,"stream":"0x92"'
+		call 6 1 hipExtLaunchMultiKernelMultiDevice "\"launchParamsList\":[$list],\"numDevices\":2,\"flags\":0"
+		call 7 1 hipMemsetAsync '"dst":"0x1000","value":3,"sizeBytes":64,"stream":"0x92"'
+	} >a
+	run_sep hrr-diff a a
+	status_is 0
+	# What was set on the second stream behind the launch comes before it.
+	sed -n '1,6p' a >b
+	sed -n '8p' a >>b
+	sed -n '7p' a >>b
+	run_sep hrr-diff a b
+	status_is 1
+	# How work on either is mixed before it is luck, as ever.
+	sed -n '1,4p' a >c
+	sed -n '6p' a >>c
+	sed -n '5p' a >>c
+	sed -n '7,8p' a >>c
+	run_sep hrr-diff a c
+	status_is 0
+}
+
 @test "hrr-diff: memory freed and allocated again at one address is another object" {
 	{
 		header 1

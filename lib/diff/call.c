@@ -285,7 +285,7 @@ static void order(struct hrr_diff_call *c, const struct hrr_facts *f)
 		makes = makes || (x && x->type < HRR_H_COUNT);
 	}
 	c->stream = f->stream;
-	c->queued = f->stream && !waits && !makes;
+	c->queued = f->stream && !f->several && !waits && !makes;
 	c->orders = !c->queued && (waits || f->stream_at[1] || row->cls == HRR_CLASS_LAUNCH ||
 				   row->cls == HRR_CLASS_COPY || row->cls == HRR_CLASS_SET);
 	if (f->stream_at[1])

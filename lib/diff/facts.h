@@ -12,6 +12,7 @@ struct hrr_facts {
 	int api;
 	int err;	     /* first failure; later steps do nothing */
 	uint32_t stream;     /* as in struct hrr_diff_call */
+	bool several;	     /* of more than one stream: that is the first */
 	size_t stream_at[2]; /* where in the facts the stream is: from, to */
 };
 

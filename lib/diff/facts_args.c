@@ -51,7 +51,7 @@ static void place(struct hrr_facts *f, uint64_t event)
 static void handle(struct hrr_facts *f, uint8_t type, uint8_t flow, uint64_t v, int node)
 {
 	size_t before = f->s->facts.len;
-	uint32_t id;
+	uint32_t id, stream = 0;
 
 	if (type == HRR_H_STREAM && v <= 2) {
 		hrr_facts_node(f, HRR_FACT_TEXT, node); /* null, legacy, per thread */
@@ -71,12 +71,16 @@ static void handle(struct hrr_facts *f, uint8_t type, uint8_t flow, uint64_t v, 
 			hrr_facts_ref(f, HRR_REF_HANDLE, HRR_OBJECT_NONE, 0, v);
 		if (type == HRR_H_EVENT && flow == HRR_FLOW_IN)
 			place(f, v);
-		if (type == HRR_H_STREAM && flow == HRR_FLOW_IN && f->stream_at[1] == 0)
-			f->stream = id ? id : HRR_STREAM_UNDECLARED;
+		stream = id ? id : HRR_STREAM_UNDECLARED;
 	}
-	if (type == HRR_H_STREAM && flow == HRR_FLOW_IN && f->stream_at[1] == 0) {
+	if (type != HRR_H_STREAM || flow != HRR_FLOW_IN)
+		return;
+	if (f->stream_at[1] == 0) {
+		f->stream = stream;
 		f->stream_at[0] = before;
 		f->stream_at[1] = f->s->facts.len;
+	} else if (stream != f->stream) {
+		f->several = true;
 	}
 }
 
