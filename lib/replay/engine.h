@@ -127,6 +127,7 @@ struct hrr_replay {
 	struct hrr_held_map gone; /* streams that were destroyed */
 	uint64_t n_gone;
 	struct hrr_mem anywhere; /* what kernels may write that they are not given */
+	struct hrr_early *early; /* outputs before their calls, by seq */
 	uint64_t seq;		 /* of the call in hand */
 	int64_t device_error;	 /* found while waiting, reported once */
 
@@ -290,6 +291,13 @@ int hrr_generic_made(struct hrr_replay *r, struct hrr_event *ev);
 
 /* check.c */
 int hrr_output(struct hrr_replay *r, const struct hrr_record *rec);
+/* The same, and what cannot be compared is told as unchecked. */
+int hrr_output_told(struct hrr_replay *r, const struct hrr_record *rec);
+/* early.c: outputs that stand before their call; compared when seq was played. */
+bool hrr_output_is_early(const struct hrr_replay *r, const struct hrr_record *rec);
+int hrr_output_hold(struct hrr_replay *r, const struct hrr_record *rec);
+int hrr_outputs_due(struct hrr_replay *r, uint64_t seq);
+void hrr_early_release(struct hrr_replay *r);
 /* Name of a call by its seq, while it is remembered; NULL. */
 const char *hrr_recent(const struct hrr_replay *r, uint64_t seq);
 

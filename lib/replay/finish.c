@@ -71,6 +71,9 @@ int hrr_replay_finish(struct hrr_replay *r, struct hrr_diag *diag)
 
 	if (r->finished)
 		return 0;
+	if (!r->timed_out && !r->v.trouble)
+		hrr_outputs_due(r, UINT64_MAX); /* their calls are not in the stream */
+	hrr_early_release(r);
 	r->finished = true;
 	r->v.host_charged = hrr_pages_charged(r->pages);
 	if (!r->timed_out)

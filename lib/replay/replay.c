@@ -285,6 +285,18 @@ report:;
 	return 1;
 }
 
+int hrr_output_told(struct hrr_replay *r, const struct hrr_record *rec)
+{
+	int rc = hrr_output(r, rec);
+
+	if (rc == 0 || r->trouble)
+		return rc;
+	struct hrr_outcome o = {
+	    .kind = HRR_UNCHECKED, .seq = rec->seq, .node = -1, .text = r->diag.what};
+	hrr_report(r, &o);
+	return 0;
+}
+
 int hrr_replay_record(struct hrr_replay *r, const struct hrr_record *rec, struct hrr_diag *diag)
 {
 	int rc = 0;
@@ -298,18 +310,15 @@ int hrr_replay_record(struct hrr_replay *r, const struct hrr_record *rec, struct
 	if (rc == 0)
 		switch (rec->kind) {
 		case HRR_REC_CALL:
-			rc = call_record(r, rec);
+			rc = hrr_outputs_due(r, rec->seq - 1);
+			if (rc == 0)
+				rc = call_record(r, rec);
+			if (rc == 0)
+				rc = hrr_outputs_due(r, rec->seq);
 			break;
 		case HRR_REC_OUTPUT:
-			rc = hrr_output(r, rec);
-			if (rc < 0 && !r->trouble) {
-				struct hrr_outcome o = {.kind = HRR_UNCHECKED,
-							.seq = rec->seq,
-							.node = -1,
-							.text = r->diag.what};
-				hrr_report(r, &o);
-				rc = 0;
-			}
+			rc = hrr_output_is_early(r, rec) ? hrr_output_hold(r, rec)
+							 : hrr_output_told(r, rec);
 			break;
 		case HRR_REC_RUNTIME:
 			rc = hrr_runtime_record(r, rec);

@@ -197,8 +197,34 @@ static void landing(void)
 	is(log_count("hipStreamDestroy"), 4, "  and it is destroyed in the end");
 }
 
+/* A thread that waits is told of another one's call, whose line comes behind. */
+static void before_its_call(void)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	begin(&g, true);
+	for (int gone = 0; gone < 2; gone++) {
+		g.seq += 1 + (uint64_t)gone;
+		rig_output(&g, H + 128, 9, 64, 0);
+		g.seq -= gone == 0;
+		fake.late = true;
+		rig_call(&g, "hipMemcpyAsync",
+			 "\"dst\":\"0x%llx\",\"src\":\"0x%llx\",\"sizeBytes\":64,\"kind\":"
+			 "\"hipMemcpyDeviceToHost\",\"stream\":\"0x51\"},\"dir\":\"d2h\"}",
+			 LLU(H + 128), LLU(D));
+	}
+	is(hrr_replay_verdict(g.r)->outcome[HRR_EXACT], 2,
+	   "outputs before their calls are compared behind them: %s", g.text);
+	g.seq += 10;
+	rig_output(&g, H + 128, 9, 64, 0);
+	rig_end(&g);
+	is(g.v.outcome[HRR_EXACT], 3, "  and one without a call at the end: %s", g.text);
+	is(g.v.outcome[HRR_DIFFERS], 0, "  none differs");
+}
+
 int main(void)
 {
+	before_its_call();
 	plain();
 	null_stream();
 	waits_of_replay();
