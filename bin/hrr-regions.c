@@ -191,6 +191,8 @@ static int add(struct regions *g)
 
 static int combine(struct regions *g)
 {
+	if (g->archive == NULL && g->opt.pid >= 0)
+		tool_misuse("--pid needs -a: sidecars are of one process");
 	if (g->has_base != g->has_size || (g->has_size && g->region.size == 0))
 		tool_misuse("--base and --size go together");
 	if (g->from > g->to)

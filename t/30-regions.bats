@@ -228,3 +228,16 @@ block 0 0x7f0000000000 8 5600 - first half'
 	status_is 1
 	out_is "$S: most regions of a sidecar lie outside the stream: another clock"
 }
+
+@test "regions merge, clip: --pid is of an archive" {
+	sidecar=$S/regions/some.jsonl
+	mkdir -p $S/regions
+	echo '{"regions":1,"clock":"monotonic","resolution":1,"t0":"1","pid":4242}' >$sidecar
+	for how in merge 'clip --from 1'; do
+		run_sep hrr-regions $how $sidecar
+		status_is 0
+		run_sep hrr-regions $how --pid 4242 $sidecar
+		status_is 2
+		err_has 'hrr-regions: --pid needs -a'
+	done
+}
