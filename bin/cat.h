@@ -28,7 +28,11 @@ struct cat_options {
 	enum cat_mode mode;
 	const char *operand; /* "-": standard input */
 	const char *out;     /* -o; NULL */
-	uint64_t last;	     /* calls; 0: all */
+	struct cat_arch {
+		const char *name;     /* --arch; NULL */
+		size_t with, without; /* code objects that have code for it, and not */
+	} arch;
+	uint64_t last; /* calls; 0: all */
 	bool count, formatted, hrr8, names;
 	size_t n_slices;
 	const char **slices;		    /* owned: expressions of --slice */
@@ -44,6 +48,11 @@ struct hrr_slice *cat_slice(const struct cat_options *o);
 /* A kernel's name in C++, appended to b; the C++ library knows how, where it is installed.
  * Negative: it is none. */
 int cat_demangle(void *self, const char *name, size_t len, struct hrr_buf *b);
+/* struct hrr_export_options, code: self is a struct cat_arch. */
+int cat_code_for(void *self, const void *data, size_t len, struct hrr_buf *ret,
+		 struct hrr_diag *diag);
+/* Says what had no code; nothing had any: ends the program. */
+void cat_arch_end(const struct cat_arch *a);
 /* --pack and --unpack: exit codes. */
 int cat_pack(const char *operand);
 int cat_unpack(const char *operand, const char *out);

@@ -15,7 +15,7 @@ static const char usage[] =
     "   or: hrr-cat -o DIR [-q] [-b DIR] [[-x] -e EXPR... | --slice EXPR...]\n"
     "               [--first N | --last N] [--pid PID] [--regions FILE]...\n"
     "               [--no-sidecars] [--follow] [--format NAME] [--redact]\n"
-    "               [--repair] [ARCHIVE]\n"
+    "               [--repair] [--arch ARCH] [ARCHIVE]\n"
     "   or: hrr-cat --pack [-q] ARCHIVE\n"
     "   or: hrr-cat --unpack [-q] -o DIR [FILE]\n"
     "\n"
@@ -48,12 +48,14 @@ static const char usage[] =
     "                  upstream HRR version 8; what that cannot hold is said\n"
     "  --redact        payloads replaced; what the archive still tells is said\n"
     "  --repair        leave out bad lines and bad blobs, add a missing end\n"
+    "  --arch ARCH     of code objects only what runs on ARCH (gfx90a)\n"
     "  --pack          the archive as one file (tar, zstd) to standard output\n"
     "  --unpack        the archive out of such a file\n"
     "  -h, --version   this text; the version\n";
 
 enum {
-	OPT_FIRST = 256,
+	OPT_ARCH = 256,
+	OPT_FIRST,
 	OPT_FORMAT,
 	OPT_LAST,
 	OPT_PID,
@@ -67,6 +69,7 @@ enum {
 };
 
 static const struct option longs[] = {
+    {"arch", required_argument, NULL, OPT_ARCH},
     {"first", required_argument, NULL, OPT_FIRST},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"last", required_argument, NULL, OPT_LAST},
@@ -113,8 +116,9 @@ static void check(const struct cat_options *o, int operands)
 		tool_misuse("--first and --last exclude each other");
 	if (o->formatted && o->out == NULL)
 		tool_misuse("--format needs -o");
-	if ((o->export.redact || o->export.repair) && (o->out == NULL || o->hrr8))
-		tool_misuse("--redact and --repair need -o, and our own format");
+	if ((o->export.redact || o->export.repair || o->arch.name != NULL) &&
+	    (o->out == NULL || o->hrr8))
+		tool_misuse("--redact, --repair and --arch need -o, and our own format");
 	if (o->mode == CAT_UNPACK && o->out == NULL)
 		tool_misuse("--unpack needs -o");
 	if (o->mode != CAT_UNPACK && o->mode != CAT_LINES && o->out != NULL)
@@ -125,7 +129,7 @@ static void check(const struct cat_options *o, int operands)
 		tool_misuse("--demangle needs --info, --text, --csv or --timeline");
 	if (whole && (chosen || o->source.pid >= 0 || o->source.blobs != NULL ||
 		      o->source.n_sidecars > 0 || o->source.no_sidecars || o->source.follow ||
-		      o->formatted || o->export.redact || o->export.repair))
+		      o->formatted || o->export.redact || o->export.repair || o->arch.name != NULL))
 		tool_misuse("--pack and --unpack take an archive as it is: no choice and no "
 			    "change goes with them");
 	if (o->n_slices > 0 && (o->filter.n_selectors > 0 || o->source.follow))
@@ -167,6 +171,9 @@ void cat_options(int argc, char **argv, struct cat_options *o)
 			break;
 		case 'x':
 			o->filter.exclude = true;
+			break;
+		case OPT_ARCH:
+			o->arch.name = optarg;
 			break;
 		case OPT_FIRST:
 			o->filter.first = above_zero("--first", optarg);

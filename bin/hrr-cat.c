@@ -243,15 +243,16 @@ static int end_verify(struct cat *c, bool whole_stream)
 	return sum.missing || sum.damaged || sum.orphaned || !whole ? TOOL_NO : TOOL_YES;
 }
 
-static void end_export(struct cat *c, bool redact)
+static void end_export(struct cat *c, const struct cat_options *o)
 {
 	struct hrr_source_state st;
 
 	hrr_source_state(c->src, &st);
 	bool whole = st.has_end && !st.ended_cut && !st.cut_line;
+	cat_arch_end(&o->arch);
 	if (hrr_export_finish(c->export, whole ? "complete" : "cut", &diag) < 0)
 		tool_die_diag(&diag);
-	if (redact)
+	if (o->export.redact)
 		tool_say(
 		    NULL, 0,
 		    "payloads are replaced; the archive still tells: command lines and "
@@ -260,7 +261,7 @@ static void end_export(struct cat *c, bool redact)
 		    "equal, tags of regions");
 }
 
-static int end(struct cat *c, bool redact, bool whole_stream)
+static int end(struct cat *c, const struct cat_options *o, bool whole_stream)
 {
 	bool any = tool_say_state(c->operand, c->src);
 	int code = any ? TOOL_YES : TOOL_TROUBLE;
@@ -276,7 +277,7 @@ static int end(struct cat *c, bool redact, bool whole_stream)
 	if (c->hrr8 != NULL && any && hrr_hrr8_finish(c->hrr8, &diag) < 0)
 		tool_die_diag(&diag);
 	if (c->export != NULL && any)
-		end_export(c, redact);
+		end_export(c, o);
 	return code;
 }
 
@@ -297,6 +298,10 @@ int main(int argc, char **argv)
 	c.count = o.count;
 	c.repair = o.export.repair;
 	o.export.report = say_repair;
+	if (o.arch.name != NULL) {
+		o.export.code = cat_code_for;
+		o.export.code_self = &o.arch;
+	}
 
 	const struct hrr_view_options view = {.to = UINT64_MAX,
 					      .mask = isatty(STDOUT_FILENO) == 1,
@@ -347,7 +352,7 @@ int main(int argc, char **argv)
 		hrr_source_heads_only(c.src, !hrr_filter_heads_only(c.filter));
 	cat(&c);
 
-	int code = end(&c, o.export.redact, whole_stream);
+	int code = end(&c, &o, whole_stream);
 	if (c.info != NULL) {
 		c.line.len = 0;
 		if (hrr_info_text(c.info, c.src, c.operand, view.demangle, NULL, &c.line) < 0)

@@ -138,6 +138,56 @@ blob xxh128:$id is orphaned: nothing names it
 	status_is 1
 }
 
+# An object of the small archive: code for the host, for gfx90a and for gfx1030.
+two_archs() {
+	local id
+	printf 'a kernel' >one
+	printf 'another kernel' >other
+	: >host
+	clang-offload-bundler-15 --type=o --input=host --input=one --input=other --output=two \
+		--targets=host-x86_64-unknown-linux--,hipv4-amdgcn-amd-amdhsa--gfx90a,hipv4-amdgcn-amd-amdhsa--gfx1030
+	id=$(xxhsum -H2 two 2>/dev/null | cut -c1-32)
+	mkdir -p "small/blobs/${id:0:2}"
+	cp two "small/blobs/${id:0:2}/$id"
+	rm "small/blobs/$OBJ"
+	sed -i "s/${OBJ#*/}/$id/" $S/events.jsonl
+}
+
+@test "cat --arch: of code objects what runs on one arch, the rest left out" {
+	need_cmd clang-offload-bundler-15
+	two_archs
+	run_sep hrr-cat --arch gfx90a -o one.hrr small
+	status_is 0
+	no_err
+	run_sep hrr-cat --verify one.hrr
+	status_is 0
+	id=$(hrr-cat one.hrr | jq -r '.kernel.object // empty' | sort -u | cut -d: -f2)
+	file=one.hrr/blobs/${id:0:2}/$id
+	grep -q 'a kernel' "$file"
+	! grep -q 'another kernel' "$file" || saw "the other arch's code"
+	# all but the object is as it was
+	diff <(hrr-cat small | grep -v '"hrr":1' | sed "s/$(xxhsum -H2 two 2>/dev/null | cut -c1-32)/$id/") \
+		<(hrr-cat one.hrr | grep -v '"hrr":1')
+	cmp small/blobs/$SRC one.hrr/blobs/$SRC
+	# what needs nothing more stays as it is
+	hrr-cat --arch gfx90a:xnack- -o same.hrr one.hrr
+	diff -r one.hrr same.hrr
+	hrr-cat --arch gfx90a --redact -o secret.hrr small 2>/dev/null
+	cmp "$file" "secret.hrr/blobs/${id:0:2}/$id"
+}
+
+@test "cat --arch: code that is not there is said, and nothing is written without any" {
+	need_cmd clang-offload-bundler-15
+	two_archs
+	run_sep hrr-cat --arch gfx942 -o none.hrr small
+	status_is 2
+	err_is 'hrr-cat: --arch gfx942: no code object here has code for it'
+	[ ! -e none.hrr ]
+	run_sep hrr-cat --arch gfx90a small
+	status_is 2
+	err_has '--redact, --repair and --arch need -o, and our own format'
+}
+
 @test "cat --pack, --unpack: the archive comes back; the same bytes each time; tar reads it" {
 	hrr-cat --pack small >one
 	touch $S/events.jsonl

@@ -8,10 +8,7 @@
 #include "lib/hip/codeobj.h"
 #include "lib/hip/elf.h"
 
-/* A plain bundle: magic, u64 number of entries, then for each u64 offset, size, id length and the
- * id. */
-static const char plain_magic[] = "__CLANG_OFFLOAD_BUNDLE__";
-enum { PLAIN_HEAD = 32, PLAIN_ENTRY = 24, MAX_ID = 4096 };
+enum { MAX_ID = 4096 };
 
 static bool starts(const unsigned char *p, size_t max, const char *magic, size_t n)
 {
@@ -23,7 +20,7 @@ static bool starts(const unsigned char *p, size_t max, const char *magic, size_t
 
 enum hrr_bundle_kind hrr_bundle_kind(const unsigned char *p, size_t max)
 {
-	if (starts(p, max, plain_magic, sizeof plain_magic - 1))
+	if (starts(p, max, HRR_BUNDLE_MAGIC, sizeof HRR_BUNDLE_MAGIC - 1))
 		return HRR_BUNDLE_PLAIN;
 	if (starts(p, max, "CCOB", 4))
 		return HRR_BUNDLE_COMPRESSED;
@@ -45,18 +42,18 @@ static int plain(const unsigned char *p, size_t max, struct hrr_buf *entries, si
 {
 	if (max > UINTPTR_MAX - (uintptr_t)p)
 		max = UINTPTR_MAX - (uintptr_t)p;
-	if (max < PLAIN_HEAD)
+	if (max < HRR_BUNDLE_HEAD)
 		return damaged(diag, "cut short");
 	uint64_t n = hrr_le64(p + 24);
-	size_t at = PLAIN_HEAD, end = PLAIN_HEAD;
+	size_t at = HRR_BUNDLE_HEAD, end = HRR_BUNDLE_HEAD;
 	if (n > HRR_BUNDLE_MAX_ENTRIES)
 		return damaged(diag, "too many entries");
 	for (; n > 0; n--) {
-		if (max - at < PLAIN_ENTRY)
+		if (max - at < HRR_BUNDLE_ENTRY)
 			return damaged(diag, "cut short");
 		uint64_t offset = hrr_le64(p + at), size = hrr_le64(p + at + 8);
 		uint64_t id_len = hrr_le64(p + at + 16);
-		at += PLAIN_ENTRY;
+		at += HRR_BUNDLE_ENTRY;
 		if (id_len > MAX_ID)
 			return damaged(diag, "entry name too long");
 		if (id_len > max - at)

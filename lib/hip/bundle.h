@@ -1,6 +1,7 @@
 #ifndef HRR_HIP_BUNDLE_H
 #define HRR_HIP_BUNDLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,6 +58,13 @@ void hrr_bundle_close(struct hrr_bundle *b);
  */
 int hrr_bundle_find(const struct hrr_bundle *b, const char *arch,
 		    const struct hrr_bundle_entry **ret_entry);
+/* Whether hrr_bundle_find may choose the entry for arch. */
+bool hrr_bundle_fits(const struct hrr_bundle_entry *e, const char *arch);
+/*
+ * Appends containers that hold of b what fits arch and nothing else: a plain bundle for each entry,
+ * in their order. -ENOENT: nothing fits, out is as it was; -ENOMEM.
+ */
+int hrr_bundle_only(const struct hrr_bundle *b, const char *arch, struct hrr_buf *out);
 /* The processor of an entry ("gfx90a") into name; 0, or -ENOENT for host entries. */
 int hrr_bundle_arch(const struct hrr_bundle_entry *e, char *name, size_t size);
 

@@ -100,6 +100,13 @@ static unsigned fit(const struct target *e, const struct target *t)
 	return x != 0 && s != 0 ? same * 16U + x * 4 + s : 0;
 }
 
+bool hrr_bundle_fits(const struct hrr_bundle_entry *e, const char *arch)
+{
+	struct target t = parse(arch, strlen(arch)), x;
+
+	return e->size != 0 && entry_target(e, &x) == 0 && fit(&x, &t) != 0;
+}
+
 int hrr_bundle_find(const struct hrr_bundle *b, const char *arch,
 		    const struct hrr_bundle_entry **ret_entry)
 {

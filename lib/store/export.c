@@ -95,8 +95,8 @@ void hrr_export_free(struct hrr_export *x)
 	for (size_t i = 0; i < x->n_processes; i++)
 		hrr_buf_release(&p[i].text);
 	hrr_buf_release(&x->processes);
-	hrr_idmap_release(&x->done);
-	hrr_idmap_release(&x->redacted);
+	for (int i = 0; i < EXPORT_WAYS; i++)
+		hrr_idmap_release(&x->done[i]);
 	hrr_buf_release(&x->new_ids);
 	hrr_buf_release(&x->line);
 	hrr_buf_release(&x->changed);
@@ -264,6 +264,8 @@ int hrr_export_finish(struct hrr_export *x, const char *state, struct hrr_diag *
 
 void hrr_export_blobs(const struct hrr_export *x, uint64_t *ret_count, uint64_t *ret_bytes)
 {
-	*ret_count = x->done.n + x->redacted.n;
+	*ret_count = 0;
+	for (int i = 0; i < EXPORT_WAYS; i++)
+		*ret_count += x->done[i].n;
 	*ret_bytes = x->bytes;
 }

@@ -16,6 +16,13 @@ struct hrr_export_options {
 	/* Payloads become bytes that say nothing: size and equality stay, code stays. */
 	bool redact;
 	/*
+	 * Code (what a kernel or a module comes from) as it is to be in the new archive, appended
+	 * to ret; NULL: as it is. -ENOENT: it stays as it is; another error ends all, with diag.
+	 */
+	int (*code)(void *code_self, const void *data, size_t len, struct hrr_buf *ret,
+		    struct hrr_diag *diag);
+	void *code_self;
+	/*
 	 * What cannot be had is told and left: an output whose blob is missing or damaged
 	 * becomes unknown, a stream without end gets one ("cut").
 	 */

@@ -37,27 +37,60 @@ out:
 	return rc;
 }
 
+/* As it is: by link where that can be. */
+static int put_same(struct hrr_export *x, struct hrr_blobs *from, const struct hrr_id *id,
+		    struct hrr_id *ret_id, struct hrr_diag *diag)
+{
+	struct hrr_blobs *to = hrr_archive_blobs(x->archive);
+	char path[4096];
+	struct hrr_blob b;
+
+	if (hrr_blobs_file(from, id, path, sizeof path) == 0 && hrr_blobs_link(to, path, id) == 0)
+		return 0;
+	int rc = hrr_blobs_get(from, id, 0, &b, diag);
+	if (rc < 0)
+		return rc;
+	rc = hrr_blobs_put(to, b.data, b.len, ret_id, diag);
+	hrr_blob_release(&b);
+	return rc;
+}
+
+static int put_code(struct hrr_export *x, struct hrr_blobs *from, const struct hrr_id *id,
+		    struct hrr_id *ret_id, struct hrr_diag *diag)
+{
+	struct hrr_buf code = {0};
+	struct hrr_blob b;
+	int rc = hrr_blobs_get(from, id, 0, &b, diag);
+
+	if (rc < 0)
+		return rc;
+	rc = x->opt.code(x->opt.code_self, b.data, b.len, &code, diag);
+	if (rc == 0)
+		rc =
+		    hrr_blobs_put(hrr_archive_blobs(x->archive), code.data, code.len, ret_id, diag);
+	else if (rc == -ENOENT)
+		rc = put_same(x, from, id, ret_id, diag);
+	hrr_blob_release(&b);
+	hrr_buf_release(&code);
+	return rc;
+}
+
 /* *ret_id: the id under which the new archive has it. */
 static int take_blob(struct hrr_export *x, struct hrr_source *src, uint32_t p,
-		     const struct hrr_id *id, bool payload, struct hrr_id *ret_id,
+		     const struct hrr_id *id, enum export_way way, struct hrr_id *ret_id,
 		     struct hrr_diag *diag)
 {
-	struct hrr_blobs *from, *to = hrr_archive_blobs(x->archive);
-	bool redact = x->opt.redact && payload;
-	struct hrr_idmap *done = redact ? &x->redacted : &x->done;
 	const struct hrr_id *ids = (const void *)x->new_ids.data;
-	const uint64_t *at = hrr_idmap_get(done, id);
-	struct hrr_blob b;
-	char path[4096];
+	const uint64_t *at = hrr_idmap_get(&x->done[way], id);
+	struct hrr_blobs *from;
 	uint64_t len;
 	int rc;
 
-	*ret_id = *id;
 	if (at != NULL) {
-		if (redact)
-			*ret_id = ids[*at];
+		*ret_id = ids[*at];
 		return 0;
 	}
+	*ret_id = *id;
 	from = hrr_source_blobs(src, p, diag);
 	if (from == NULL)
 		return -ENXIO;
@@ -65,31 +98,28 @@ static int take_blob(struct hrr_export *x, struct hrr_source *src, uint32_t p,
 	if (rc < 0)
 		return rc;
 	x->bytes += len;
-	if (redact) {
+	if (way == EXPORT_REDACTED)
 		rc = put_redacted(x, id, (size_t)len, ret_id, diag);
-	} else if (hrr_blobs_file(from, id, path, sizeof path) < 0 ||
-		   hrr_blobs_link(to, path, id) < 0) {
-		rc = hrr_blobs_get(from, id, 0, &b, diag);
-		if (rc == 0) {
-			rc = hrr_blobs_put(to, b.data, b.len, ret_id, diag);
-			hrr_blob_release(&b);
-		}
-	}
+	else if (way == EXPORT_CODE)
+		rc = put_code(x, from, id, ret_id, diag);
+	else
+		rc = put_same(x, from, id, ret_id, diag);
 	if (rc < 0)
 		return rc;
-	if (hrr_idmap_add(done, id, x->new_ids.len / sizeof *ids) < 0 ||
-	    (redact && hrr_buf_add(&x->new_ids, ret_id, sizeof *ret_id) < 0))
+	if (hrr_idmap_add(&x->done[way], id, x->new_ids.len / sizeof *ids) < 0 ||
+	    hrr_buf_add(&x->new_ids, ret_id, sizeof *ret_id) < 0)
 		return no_memory(diag);
 	return 0;
 }
 
-/* Code stays what it is: without it nothing runs. */
-static bool is_payload(const struct hrr_json *j, uint32_t node)
+/* Code is never made to say nothing: without it nothing runs. */
+static enum export_way way_of(const struct hrr_export *x, const struct hrr_json *j, uint32_t node)
 {
 	int key = (int)node - 1;
 
-	return !j->nodes[key].key ||
-	       !(hrr_json_is(j, key, "object") || hrr_json_is(j, key, "image"));
+	if (j->nodes[key].key && (hrr_json_is(j, key, "object") || hrr_json_is(j, key, "image")))
+		return x->opt.code != NULL ? EXPORT_CODE : EXPORT_AS_IS;
+	return x->opt.redact ? EXPORT_REDACTED : EXPORT_AS_IS;
 }
 
 /* A blob that cannot be had: in a repair its output becomes unknown, a call stays as it is. */
@@ -133,7 +163,7 @@ int hrr_export_take_blobs(struct hrr_export *x, struct hrr_source *src,
 		if (j->nodes[i].type != HRR_JSON_STRING || j->nodes[i].len != HRR_ID_TEXT ||
 		    hrr_id_parse(j->text + j->nodes[i].off, j->nodes[i].len, &id) < 0)
 			continue;
-		int rc = take_blob(x, src, rec->p, &id, is_payload(j, i), &now, diag);
+		int rc = take_blob(x, src, rec->p, &id, way_of(x, j, i), &now, diag);
 		if (rc < 0) {
 			rc = without_blob(x, rec, rc, diag);
 			if (rc < 0)

@@ -12,13 +12,16 @@ struct export_process {
 	struct hrr_buf text; /* lines not written yet */
 };
 
+/* What becomes of a blob: it may be named as several. */
+enum export_way { EXPORT_AS_IS, EXPORT_REDACTED, EXPORT_CODE, EXPORT_WAYS };
+
 struct hrr_export {
 	struct hrr_export_options opt;
 	char *dir, *temporary; /* owned; temporary NULL: nothing to remove */
 	struct hrr_archive *archive;
 	struct hrr_buf processes; /* of struct export_process, by p */
 	size_t n_processes;
-	struct hrr_idmap done, redacted; /* redacted: index in new_ids */
+	struct hrr_idmap done[EXPORT_WAYS]; /* by the source's id: index in new_ids */
 	struct hrr_buf new_ids;
 	unsigned char key[32];
 	uint64_t bytes, repairs;

@@ -550,6 +550,43 @@ static void compilers(void)
 	remove(dir);
 }
 
+/* A container of what fits one arch. */
+static void only(void)
+{
+	static const char *const ids[] = {
+	    "host-x86_64-unknown-linux--", "hipv4-amdgcn-amd-amdhsa--gfx906",
+	    "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-", "hipv4-amdgcn-amd-amdhsa--gfx908",
+	    "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+"};
+	struct bytes in = make_plain(ids, 5);
+	struct hrr_buf out = {0};
+	struct hrr_bundle b, few;
+
+	is(hrr_bundle_open(&b, in.p, in.n, NULL), 0, "five entries");
+	hrr_buf_adds(&out, "x");
+	is(hrr_bundle_only(&b, "gfx1100", &out), -ENOENT, "nothing fits gfx1100");
+	is(out.len, 1, "and nothing is added");
+	out.len = 0;
+	is(hrr_bundle_only(&b, "gfx90a", &out), 0, "two fit gfx90a");
+	is(hrr_bundle_open(&few, out.data, out.len, NULL), 0, "what is made of them opens");
+	is(few.n_entries, 4, "each behind an empty entry for the host");
+	is(few.entries[0].size + few.entries[2].size, 0, "that holds nothing");
+	entry_is(&few, 1, ids[2], "222", 3);
+	entry_is(&few, 3, ids[4], "44444", 5);
+	for (size_t i = 1; i < few.n_entries; i += 2)
+		is((size_t)(few.entries[i].data - (unsigned char *)out.data) % 4096, 0,
+		   "at a page");
+	hrr_bundle_close(&few);
+	out.len = 0;
+	is(hrr_bundle_only(&b, "gfx90a:sramecc+:xnack-", &out), 0, "one fits a device whole");
+	is(hrr_bundle_open(&few, out.data, out.len, NULL), 0, "and opens");
+	is(few.n_entries, 2, "alone");
+	entry_is(&few, 1, ids[2], "222", 3);
+	hrr_bundle_close(&few);
+	hrr_bundle_close(&b);
+	hrr_buf_release(&out);
+	free(in.p);
+}
+
 int main(void)
 {
 	real_ones();
@@ -560,6 +597,7 @@ int main(void)
 	empty();
 	flips();
 	find();
+	only();
 	compilers();
 	return done_testing();
 }
