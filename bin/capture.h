@@ -42,7 +42,7 @@ struct capture_command capture_start(void);
 int capture_go(struct capture_command *c, const char *scratch);
 
 /* capture_behind.c: says which processes are left that may call HIP, unrecorded. */
-void capture_behind(const char *scratch);
+void capture_behind(void);
 
 /* capture_session.c: archive or stream, and the rounds of recording. */
 struct session {

@@ -34,20 +34,20 @@ static bool read_all(const char *pid, const char *name, struct hrr_buf *b)
 	return n == 0 && hrr_buf_str(b) != NULL;
 }
 
-static bool is_ours(const char *pid, const char *scratch, struct hrr_buf *b)
+static bool is_ours(const char *pid, struct hrr_buf *b)
 {
-	const char *name = HRR_ENV_DIR "=";
-	size_t n = strlen(name);
+	char id[64];
 
+	snprintf(id, sizeof id, HRR_ENV_ID "=%llx", (unsigned long long)capture.opt.id);
 	if (!read_all(pid, "environ", b))
 		return false;
 	for (const char *s = b->data; s < b->data + b->len; s += strlen(s) + 1)
-		if (strncmp(s, name, n) == 0 && strcmp(s + n, scratch) == 0)
+		if (strcmp(s, id) == 0)
 			return read_all(pid, "maps", b) && strstr(b->data, "/libamdhip64.so");
 	return false;
 }
 
-void capture_behind(const char *scratch)
+void capture_behind(void)
 {
 	struct hrr_buf b = {0};
 	const struct dirent *e;
@@ -56,7 +56,7 @@ void capture_behind(const char *scratch)
 	char first[64] = "";
 
 	while (d != NULL && (e = readdir(d)) != NULL) {
-		if (!isdigit((unsigned char)e->d_name[0]) || !is_ours(e->d_name, scratch, &b))
+		if (!isdigit((unsigned char)e->d_name[0]) || !is_ours(e->d_name, &b))
 			continue;
 		if (n++ == 0)
 			snprintf(first, sizeof first, "%.*s", 20, e->d_name);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bin/capture.h"
@@ -110,7 +111,8 @@ static void child_environment(const char *scratch)
 			tool_die(path, 0, "no CPU run time: %s", strerror(errno));
 		add_env("LD_LIBRARY_PATH", path, true);
 	}
-	if (setenv(HRR_ENV_DIR, scratch, 1) < 0)
+	snprintf(path, sizeof path, "%llx", (unsigned long long)capture.opt.id);
+	if (setenv(HRR_ENV_DIR, scratch, 1) < 0 || setenv(HRR_ENV_ID, path, 1) < 0)
 		tool_no_memory();
 }
 
@@ -145,8 +147,12 @@ static void run_command(int go, int failed)
 struct capture_command capture_start(void)
 {
 	int go[2], failed[2];
+	struct timespec now;
 	struct capture_command c;
 
+	clock_gettime(CLOCK_REALTIME, &now);
+	capture.opt.id = ((uint64_t)now.tv_sec << 30 | (uint64_t)now.tv_nsec) ^ (uint64_t)getpid()
+										    << 40;
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
 		tool_die(NULL, 0, "cannot start: %s", strerror(errno));
 	c.pid = fork();

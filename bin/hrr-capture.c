@@ -105,7 +105,7 @@ static int record(void)
 	if (nothing)
 		session_remove(&s);
 	if (!capture.quiet)
-		capture_behind(s.scratch);
+		capture_behind();
 	if (rc < 0 && !s.reader_gone)
 		code = OWN_FAILURE;
 	if (capture.strict &&

@@ -212,6 +212,16 @@ ended() { jq -c 'select(.end)|[.end,.calls,.lost]' "$1"/pid-*/events.jsonl; }
 	err_lacks 'runs on'
 }
 
+@test "odd: who runs on from a recording is not in the next one of that name" {
+	run_sep hrr-capture -q -o a.hrr -- sh -c "(until [ -e go ]; do sleep 0.05; done; '$STUB/calls' small 7; touch done) & '$STUB/odd' one"
+	status_is 0
+	rm -r a.hrr
+	run_sep hrr-capture -o a.hrr -- sh -c "touch go; until [ -e done ]; do sleep 0.05; done; '$STUB/odd' one"
+	status_is 0
+	[ "$(ended a.hrr)" = '["complete",1,0]' ]
+	err_lacks 'runs on'
+}
+
 @test "odd: processes of one pid in namespaces of their own, begun at once, each to its end" {
 	local own
 	for own in "unshare -pf" "unshare -Urpf" ""; do

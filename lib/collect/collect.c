@@ -92,6 +92,7 @@ int hrr_collect_open(struct hrr_collect **ret, const struct hrr_collect_options 
 	} else {
 		h->version = HRR_RING_VERSION;
 		h->reader_pid = (uint32_t)getpid();
+		h->id = opt->id;
 		h->ring_size = opt->ring_size;
 		h->arena_size = arena_size(opt);
 		h->host_limit = opt->host_limit;

@@ -20,6 +20,7 @@ struct hrr_collect_options {
 	int fd;			     /* the stream's, where there is no archive */
 	bool mask;		     /* fd is a terminal: lib/base/mask.h */
 	const char *blobs_name;	     /* what the header says: "../blobs", or absolute; borrowed */
+	uint64_t id;		     /* of this recording */
 	uint64_t ring_size, host_limit;
 	uint64_t arena_size; /* of each process; less where little is free */
 	uint32_t options;    /* enum hrr_hub_option */

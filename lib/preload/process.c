@@ -73,6 +73,13 @@ static bool unrecorded(struct hrr_process *p, const char *dir)
 	return false;
 }
 
+static bool is_our_recording(const struct hrr_hub *hub)
+{
+	const char *id = getenv(HRR_ENV_ID);
+
+	return id != NULL && strtoull(id, NULL, 16) == hub->id;
+}
+
 int hrr_map_hub(const char *dir, struct hrr_hub **ret)
 {
 	char path[4096];
@@ -91,7 +98,7 @@ int hrr_map_hub(const char *dir, struct hrr_hub **ret)
 	else if ((hub = map_file(fd, sizeof *hub)) == NULL)
 		err = -errno;
 	else if (atomic_load_explicit(&hub->magic, memory_order_acquire) != HRR_HUB_MAGIC ||
-		 hub->version != HRR_RING_VERSION) {
+		 hub->version != HRR_RING_VERSION || !is_our_recording(hub)) {
 		munmap(hub, sizeof *hub);
 		err = -EACCES;
 	}

@@ -38,8 +38,10 @@
 #define HRR_CTL_MAGIC 0x31306c7463727268ull
 #define HRR_RING_MAGIC 0x3130676e69727268ull
 #define HRR_ARENA_MAGIC 0x3130616e65726168ull
-#define HRR_RING_VERSION 8
+#define HRR_RING_VERSION 9
 #define HRR_ENV_DIR "HRR_CAPTURE_DIR"
+#define HRR_ENV_ID \
+	"HRR_CAPTURE_ID" /* the hub's, in hex: the folder's name may be another's by now */
 
 #define HRR_RING_HEADER 4096
 #define HRR_RING_DEFAULT ((uint64_t)1 << 20) /* data bytes; a power of two */
@@ -80,6 +82,7 @@ struct hrr_hub {
 	_Atomic uint64_t magic;
 	uint32_t version;
 	uint32_t reader_pid;
+	uint64_t id;
 	uint64_t ring_size;
 	uint64_t arena_size; /* bytes of data, a multiple of 64; 0: none */
 	uint64_t host_limit; /* bytes of mapped host memory looked at per launch or wait */
