@@ -40,7 +40,7 @@ arguments() {
 @test "programs: another seed is right too, and gives other outputs to record" {
 	[ "$DEVICE" != emu ] || need_emu
 	need_apps saxpy
-	for p in saxpy structarg streams hostreg graphcap graphnodes modlaunch dlopen threads pitched symbols mapped managed polling pools ptds; do
+	for p in saxpy structarg streams hostreg graphcap graphnodes graphsym modlaunch dlopen threads pitched symbols mapped managed polling pools ptds; do
 		run_sep on_device "$APPS/$p" 5
 		echo "$p"
 		status_is 0

@@ -406,7 +406,7 @@ bytes_of() { find "$1" -type f -printf '%s\n' | jq -s add; }
 	need_emu
 	need_apps saxpy
 	# HRR_T_SLICES=all: every launch and output of each.
-	for a in saxpy modlaunch structarg streams graphcap graphnodes graphedit hostreg symbols pitched vmm managed waitvalue; do
+	for a in saxpy modlaunch structarg streams graphcap graphnodes graphedit graphsym hostreg symbols pitched vmm managed waitvalue; do
 		[ -x "$APPS/$a" ] || continue
 		run_sep hrr-capture -d emu -o $a.hrr -- "$APPS/$a"
 		status_is 0

@@ -9,7 +9,7 @@ setup() {
 }
 
 # Programs that a machine with two devices runs; each checks its own result.
-PROGRAMS="devmalloc devreset dlopen graphcap graphnodes gridsync hostback hostreg hsapool_copy hsapool_kernel managed
+PROGRAMS="devmalloc devreset dlopen graphcap graphnodes graphsym gridsync hostback hostreg hsapool_copy hsapool_kernel managed
 	managedvar mapped modgraph modlaunch multidev padding peer pitched polling pools ptds ring saxpy streams structarg
 	symbols threads waitvalue zerocopy"
 

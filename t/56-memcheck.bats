@@ -162,7 +162,7 @@ unasked() {
 
 @test "memcheck: correct programs have no such reads" {
 	need_apps saxpy
-	for p in saxpy structarg streams hostreg graphcap graphnodes gridsync padding pitched symbols mapped managed pools peer; do
+	for p in saxpy structarg streams hostreg graphcap graphnodes graphsym gridsync padding pitched symbols mapped managed pools peer; do
 		HRR_EMU_DEVICES=2 HRR_EMU_MEMCHECK=init run_sep emu "$p"
 		echo "$p"
 		status_is 0

@@ -43,7 +43,7 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 
 @test "hrr-play replays the programs of t/apps" {
 	local a n=0
-	for a in streams ring hostreg graphcap graphnodes graphedit modgraph launches vmm mapped zerocopy hostback managed pitched symbols ptds threads polling pools devreset waitvalue structarg; do
+	for a in streams ring hostreg graphcap graphnodes graphedit graphsym modgraph launches vmm mapped zerocopy hostback managed pitched symbols ptds threads polling pools devreset waitvalue structarg; do
 		[ -e "$APPS/$a" ] || continue
 		n=$((n + 1))
 		rm -rf run.hrr
@@ -113,7 +113,7 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 @test "hrr-play: work done late, at random, on threads, and without overlapping registrations" {
 	need_emu
 	local a
-	for a in streams ring hostreg graphcap graphnodes graphedit modgraph launches mapped zerocopy hostback threads; do
+	for a in streams ring hostreg graphcap graphnodes graphedit graphsym modgraph launches mapped zerocopy hostback threads; do
 		rm -rf run.hrr
 		record $a
 		for v in HRR_EMU_SCHED=late HRR_EMU_SCHED=random:1 HRR_EMU_SCHED=random:2 HRR_EMU_SCHED=async HRR_EMU_REREGISTER=refuse; do

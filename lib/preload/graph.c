@@ -156,8 +156,11 @@ void hrr_graph_att(struct hrr_call *c)
 
 	if (hrr_graph_is_kernel(c->api) && hrr_launch_describe(c->api, c->a, &l))
 		hrr_kernel_att(c, &l, 0);
-	else if (!hrr_graph_launches(c->api) && hrr_copy_describe(c->api, c->a, &op) && !op.unknown)
+	else if (!hrr_graph_launches(c->api) && hrr_copy_describe(c->api, c->a, &op) &&
+		 !op.unknown) {
+		hrr_symbol_att(c, hrr_api_param(c->api, "symbol", 6));
 		c->dir = (uint8_t)hrr_copy_dir(&op);
+	}
 	if (!hrr_ok(c) && c->api != HRR_API_hipStreamEndCapture &&
 	    c->api != HRR_API_hipStreamEndCapture_spt)
 		return;

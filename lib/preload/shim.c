@@ -183,6 +183,7 @@ static void leave_hook(struct hrr_call *c)
 		break;
 	case HRR_HOOK_SYMBOL:
 	case HRR_HOOK_COPY:
+	case HRR_HOOK_GRAPH:
 		hrr_symbol_prepare(c);
 		break;
 	default:
