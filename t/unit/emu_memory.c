@@ -182,7 +182,7 @@ static void poison(void)
 
 static void handles(void)
 {
-	is(HIP(hipStreamSynchronize, (hipStream_t)0x1234), hipErrorInvalidHandle,
+	is(HIP(hipStreamSynchronize, (hipStream_t)0x1234), hipErrorContextIsDestroyed,
 	   "a made-up stream");
 	is(HIP(hipEventRecord, (hipEvent_t)0x1234, NULL), hipErrorInvalidHandle, "event");
 	is(HIP(hipGraphLaunch, (hipGraphExec_t)0x1234, NULL), hipErrorInvalidValue, "graph");
@@ -192,7 +192,7 @@ static void handles(void)
 	hipStream_t s = NULL;
 	is(HIP(hipStreamCreate, &s), hipSuccess, "a stream");
 	is(HIP(hipStreamDestroy, s), hipSuccess, "destroyed");
-	is(HIP(hipStreamDestroy, s), hipErrorInvalidHandle, "is not destroyed twice");
+	is(HIP(hipStreamDestroy, s), hipErrorContextIsDestroyed, "is not destroyed twice");
 	is(HIP(hipStreamDestroy, NULL), hipErrorInvalidHandle, "nor is the null stream");
 	is(HIP(hipSetDevice, 2), hipErrorInvalidDevice, "a device that is not there");
 	char junk[64] = "not a code object";

@@ -737,10 +737,10 @@ static const struct test tests[] = {
     {GFX9 " gfx1030",
      "s_memtime s[20:21]\ns_memrealtime s[22:23]\ns_waitcnt lgkmcnt(0)\n"
      "s_memtime s[24:25]\ns_waitcnt lgkmcnt(0)\ns_sub_u32 s24, s24, s20\n"
-     "s_subb_u32 s25, s25, s21\ns_cmp_ge_i32 s25, 0\ns_cselect_b32 s24, 1, 0\n"
-     "v_mov_b32 v8, s24",
+     "s_subb_u32 s25, s25, s21\ns_lshr_b64 s[20:21], s[20:21], 4\n"
+     "s_sub_u32 s22, s22, s20\ns_add_u32 s24, s24, s22\nv_mov_b32 v8, s24",
      is_const,
-     {1},
+     {3 * 16 + 1}, /* 16 for each instruction of the wave, 1 */
      NULL},
     /* signs of a scalar, as the vector unit has them */
     {"gfx1201",

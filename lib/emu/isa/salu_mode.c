@@ -35,7 +35,7 @@ static int read_hwreg(struct isa_wave *w, const struct isa_inst *in, unsigned re
 		*ret = 0;
 		return 0;
 	case 29: /* SHADER_CYCLES */
-		*ret = (u32)w->count & 0xfffffu;
+		*ret = (u32)(w->count * 16) & 0xfffffu;
 		return 0;
 	default:
 		return isa_fail(w, in, ISA_UNIMPLEMENTED, "hardware register %u", reg);

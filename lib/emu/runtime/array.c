@@ -155,7 +155,9 @@ static hipError_t destroy(hipArray_t h, const char *api)
 		free((void *)(uintptr_t)a);
 	}
 	rt_unlock();
-	return a != NULL ? hipSuccess : hipErrorInvalidHandle;
+	return a != NULL   ? hipSuccess
+	       : h != NULL ? hipErrorContextIsDestroyed
+			   : hipErrorInvalidValue;
 }
 
 hipError_t emu_hipFreeArray(hipArray_t array)

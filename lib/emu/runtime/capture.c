@@ -5,8 +5,6 @@
 
 #include "lib/emu/runtime/graph_params.h"
 
-enum { STATUS_NONE, STATUS_ACTIVE, STATUS_INVALIDATED };
-
 static struct capture *captures;
 static uint64_t ids;
 
@@ -24,8 +22,7 @@ bool capture_forbids(void)
 	return false;
 }
 
-/* A capture on a stream that the legacy stream of the device waits for. */
-static struct capture *blocking_capture(int device)
+struct capture *capture_blocking(int device)
 {
 	for (const struct stream *s = rt.dev[device].streams; s != NULL; s = s->next)
 		if (s->capture != NULL && !(s->flags & STREAM_NONBLOCKING))
@@ -91,7 +88,7 @@ hipError_t capture_submit(struct stream *s, struct op *op, struct work **ret_wor
 	if (ret_work != NULL)
 		*ret_work = NULL;
 	if (c == NULL) {
-		c = s->null ? blocking_capture(s->device) : NULL;
+		c = s->null ? capture_blocking(s->device) : NULL;
 		if (c == NULL)
 			return sched_submit(s, op, NULL, 0, ret_work);
 		c->invalid = true;
@@ -125,7 +122,7 @@ hipError_t capture_wait_check(struct stream *s)
 		s->capture->invalid = true;
 		return hipErrorStreamCaptureUnsupported;
 	}
-	struct capture *c = s->null ? blocking_capture(s->device) : NULL;
+	struct capture *c = s->null ? capture_blocking(s->device) : NULL;
 	if (c == NULL)
 		return hipSuccess;
 	c->invalid = true;
@@ -401,67 +398,6 @@ hipError_t emu_hipStreamEndCapture(hipStream_t stream, hipGraph_t *pGraph)
 		e = end_capture(s, pGraph);
 	rt_unlock();
 	return emu_ret(e);
-}
-
-/* --- questions ---------------------------------------------------------------------- */
-
-static int status_of(const struct stream *s)
-{
-	return s->capture == NULL    ? STATUS_NONE
-	       : s->capture->invalid ? STATUS_INVALIDATED
-				     : STATUS_ACTIVE;
-}
-
-/* The whole of a call. The others may be NULL; they are set while a capture is open. */
-static hipError_t info(hipStream_t stream, int *ret_status, uint64_t *ret_id, hipGraph_t *ret_graph,
-		       hipGraphNode_t **ret_deps, size_t *ret_n)
-{
-	struct stream *s;
-
-	EMU_ENTER(EMU_WORK);
-	if (ret_status == NULL)
-		return emu_ret(hipErrorInvalidValue);
-	rt_lock();
-	hipError_t e = stream_get(stream, false, &s);
-	if (e == hipSuccess) {
-		*ret_status = status_of(s);
-		if (s->capture != NULL) {
-			struct graph *g = s->capture->graph;
-			if (ret_id != NULL)
-				*ret_id = s->capture->id;
-			if (ret_graph != NULL) {
-				/* The program may add nodes to it by hand. */
-				if (!handle_is(HANDLE_GRAPH, g) && handle_add(HANDLE_GRAPH, g) < 0)
-					e = hipErrorOutOfMemory;
-				*ret_graph = (hipGraph_t)(void *)g;
-			}
-			if (ret_deps != NULL)
-				memcpy(ret_deps, &s->cap_deps, sizeof s->cap_deps);
-			if (ret_n != NULL)
-				*ret_n = s->n_cap_deps;
-		}
-	}
-	rt_unlock();
-	return emu_ret(e);
-}
-
-hipError_t emu_hipStreamIsCapturing(hipStream_t stream, int *pCaptureStatus)
-{
-	return info(stream, pCaptureStatus, NULL, NULL, NULL, NULL);
-}
-
-hipError_t emu_hipStreamGetCaptureInfo(hipStream_t stream, int *pCaptureStatus, uint64_t *pId)
-{
-	return info(stream, pCaptureStatus, pId, NULL, NULL, NULL);
-}
-
-hipError_t emu_hipStreamGetCaptureInfo_v2(hipStream_t stream, int *captureStatus_out,
-					  uint64_t *id_out, hipGraph_t *graph_out,
-					  hipGraphNode_t **dependencies_out,
-					  size_t *numDependencies_out)
-{
-	return info(stream, captureStatus_out, id_out, graph_out, dependencies_out,
-		    numDependencies_out);
 }
 
 hipError_t emu_hipStreamUpdateCaptureDependencies(hipStream_t stream, hipGraphNode_t *dependencies,

@@ -31,6 +31,8 @@ bool capture_forbids(void);
  * too. ret_work: as sched_submit, NULL when captured.
  */
 hipError_t capture_submit(struct stream *s, struct op *op, struct work **ret_work);
+/* A capture on a stream that the legacy stream of the device waits for. */
+struct capture *capture_blocking(int device);
 /* Error for a call that waits for or queries this stream; hipSuccess when it may. Invalidates. */
 hipError_t capture_wait_check(struct stream *s);
 /* hipEventRecord and hipStreamWaitEvent where a capture is concerned; *ret_done says it was. */

@@ -62,7 +62,8 @@ hipError_t copy_check(const struct copy_op *c, int kind)
 {
 	uint64_t dst, src;
 
-	if (kind < hipMemcpyHostToHost || kind > hipMemcpyDefault)
+	if ((kind < hipMemcpyHostToHost || kind > hipMemcpyDefault) &&
+	    kind != hipMemcpyDeviceToDeviceNoCU)
 		return hipErrorInvalidMemcpyDirection;
 	if (c->width == 0 || c->height == 0 || c->depth == 0)
 		return hipSuccess;

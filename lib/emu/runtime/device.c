@@ -85,7 +85,7 @@ hipError_t emu_hipGetDeviceProperties(struct hipDeviceProp_t *prop, int deviceId
 	p.maxTexture3D[2] = 8192;
 	p.memPitch = INT32_MAX;
 	p.textureAlignment = p.texturePitchAlignment = 256;
-	p.isLargeBar = 1;
+	p.isLargeBar = 0; /* device addresses are numbers of ours: the host cannot follow them */
 	p.managedMemory = 1;
 	p.directManagedMemAccessFromHost = 1;
 	p.concurrentManagedAccess = 1;
@@ -116,11 +116,11 @@ static hipError_t attribute(int *pi, int attr, int device)
 	case hipDeviceAttributeMemoryPoolsSupported:
 	case hipDeviceAttributeStreamPrioritiesSupported:
 	case hipDeviceAttributeUnifiedAddressing:
-	case hipDeviceAttributeIsLargeBar:
 	case hipDeviceAttributeCanUseStreamWaitValue:
 	case hipDeviceAttributeFineGrainSupport:
 		*pi = 1;
 		break;
+	case hipDeviceAttributeIsLargeBar:
 	case hipDeviceAttributeEccEnabled:
 	case hipDeviceAttributeComputeMode:
 	case hipDeviceAttributeComputePreemptionSupported:
@@ -147,6 +147,9 @@ static hipError_t attribute(int *pi, int attr, int device)
 		break;
 	case hipDeviceAttributeClockRate:
 		*pi = p.clockRate;
+		break;
+	case hipDeviceAttributeWallClockRate:
+		*pi = 100000; /* kHz */
 		break;
 	case hipDeviceAttributeMemoryClockRate:
 		*pi = p.memoryClockRate;

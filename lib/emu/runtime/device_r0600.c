@@ -80,7 +80,7 @@ hipError_t emu_hipGetDevicePropertiesR0600(struct hipDeviceProp_tR0600 *prop, in
 	p.hostRegisterSupported = 1;
 	p.hostRegisterReadOnlySupported = 1;
 	p.memoryPoolsSupported = 1;
-	p.isLargeBar = 1;
+	p.isLargeBar = o.isLargeBar;
 	*prop = p;
 	return emu_ret(hipSuccess);
 }

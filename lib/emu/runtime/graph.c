@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/emu/runtime/event.h"
 #include "lib/emu/runtime/launch.h"
 
 static uint64_t ids;
@@ -233,6 +234,8 @@ static hipError_t run_node(const struct node *n, int device)
 		return hipSuccess;
 	if (n->type == NODE_CHILD)
 		return run_child(n->child, device);
+	if (n->type == NODE_RECORD)
+		event_node_ran(n->event);
 	return op_run(&n->op, device);
 }
 

@@ -87,4 +87,7 @@ struct plan *plan_ref(struct plan *p);
 void plan_unref(struct plan *p);
 hipError_t plan_run(const struct plan *p, int device);
 
+/* An allocation node took so many bytes of the device, or they went back. Under rt.lock. */
+void graph_memory(int device, int64_t bytes);
+
 #endif

@@ -252,7 +252,7 @@ static hipError_t params_alloc(struct node *n, struct hipMemAllocNodeParams *p)
 	    p->poolProps.location.type != hipMemLocationTypeDevice)
 		return hipErrorInvalidValue;
 	if (!rt_device_ok(p->poolProps.location.id))
-		return hipErrorInvalidDevice;
+		return hipErrorInvalidValue;
 	n->op = (struct op){.kind = OP_ALLOC, .u.memory.size = p->bytesize};
 	if (va_alloc(p->bytesize, 0, &n->op.u.memory.addr) < 0)
 		return hipErrorOutOfMemory;

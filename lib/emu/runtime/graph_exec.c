@@ -136,6 +136,7 @@ static void set_records(const struct graph *g, struct work *w)
 		capture_event_reset(ev);
 		work_unref(ev->last);
 		ev->last = work_ref(w);
+		ev->in_graph = true;
 	}
 }
 

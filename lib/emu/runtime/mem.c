@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "lib/emu/runtime/capture.h"
+#include "lib/emu/runtime/graph.h"
 #include "lib/emu/runtime/memcheck.h"
 #include "lib/emu/runtime/pool.h"
 #include "lib/emu/runtime/sched.h"
@@ -90,6 +91,8 @@ void mem_delete(struct range *r, const char *api)
 		*used -= size;
 	if (kind == RANGE_POOL && r->owner != NULL)
 		pool_gone(r->owner, size);
+	if (r->graph)
+		graph_memory(r->device, -(int64_t)size);
 	range_del(r, api);
 	if (on_host(kind)) {
 		storage_free(host, (size + EMU_PAGE - 1) / EMU_PAGE * EMU_PAGE + (64 << 10));
@@ -135,16 +138,19 @@ hipError_t mem_alloc_now(uint64_t addr, uint64_t size, int device)
 		r->access = 1u << device;
 		r->readable = r->writable = true;
 		r->api = "graph allocation node";
+		r->graph = true;
 		/* After a free node the number went back; while it is still there this launch is
 		 * wrong: the earlier one's memory was never freed. */
 		uint64_t room = (size + EMU_PAGE - 1) / EMU_PAGE * EMU_PAGE;
 		(void)va_reserve(addr, room);
 		int rc = range_add(r);
 		e = rt_error(rc);
-		if (rc == 0)
+		if (rc == 0) {
 			d->used += size;
-		else
+			graph_memory(device, (int64_t)size);
+		} else {
 			storage_free(host, size);
+		}
 	} else {
 		free(r);
 	}
@@ -176,6 +182,8 @@ hipError_t emu_hipMalloc(void **ptr, size_t size)
 	return emu_ret(malloc_device(ptr, size, 0, "hipMalloc"));
 }
 
+static hipError_t malloc_host(void **ptr, size_t size, unsigned flags, const char *api);
+
 hipError_t emu_hipExtMallocWithFlags(void **ptr, size_t sizeBytes, unsigned int flags)
 {
 	enum { DEFAULT = 0, FINEGRAINED = 1, SIGNAL = 2 };
@@ -183,8 +191,9 @@ hipError_t emu_hipExtMallocWithFlags(void **ptr, size_t sizeBytes, unsigned int 
 	EMU_ENTER(EMU_UNSAFE);
 	if (flags > FINEGRAINED && flags != SIGNAL)
 		return emu_ret(hipErrorInvalidValue);
-	if (flags == SIGNAL && sizeBytes != 8)
-		return emu_ret(hipErrorInvalidValue);
+	if (flags == SIGNAL) /* the host looks at it, and it at the host */
+		return emu_ret(sizeBytes != 8 ? hipErrorInvalidValue
+					      : malloc_host(ptr, 8, 0, "hipExtMallocWithFlags"));
 	return emu_ret(malloc_device(ptr, sizeBytes, flags, "hipExtMallocWithFlags"));
 }
 

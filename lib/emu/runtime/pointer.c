@@ -136,7 +136,7 @@ hipError_t emu_hipDrvPointerGetAttributes(unsigned int numAttributes, void *attr
 	void **to = data;
 
 	EMU_ENTER(EMU_WORK);
-	if (which == NULL || to == NULL || ptr == NULL)
+	if (numAttributes == 0 || which == NULL || to == NULL || ptr == NULL)
 		return emu_ret(hipErrorInvalidValue);
 	rt_lock();
 	/* One that has no answer for this pointer is left empty; that is no error here. */

@@ -37,6 +37,7 @@ struct range {
 	bool readable, writable;
 	bool shared;	       /* kernels everywhere may, whatever peers say (host memory) */
 	unsigned flags;	       /* of the call that made it */
+	bool graph;	       /* an allocation node did */
 	uint64_t serial;       /* counts ranges made */
 	const char *api;       /* static: the call that made it */
 	void *owner;	       /* by kind: struct pool, struct memhandle, ... */

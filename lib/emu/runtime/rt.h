@@ -46,6 +46,8 @@ struct device {
 	struct stream *streams;	    /* every stream, the null stream too */
 	uint32_t peers;		    /* bit d: kernels here may touch memory of device d */
 	struct pool *default_pool, *pool;
+	uint64_t graph_used, graph_high[2]; /* bytes of graphs' allocation nodes; the most that
+					       were used, and kept: nothing is kept here */
 	unsigned flags;
 	uint64_t limit[2]; /* printf FIFO, malloc heap */
 	int cache_config, shared_config;

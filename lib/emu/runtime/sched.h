@@ -127,6 +127,8 @@ struct event {
 	unsigned flags;
 	int device;
 	struct work *last; /* reference: the newest record; NULL: never */
+	bool in_graph;	   /* that one is a graph's node, which ran at: */
+	uint64_t node_time;
 	/* recorded inside a capture: joins whoever waits for it */
 	struct capture *capture;
 	struct event *next_captured; /* of that capture */

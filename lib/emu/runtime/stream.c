@@ -110,7 +110,7 @@ hipError_t stream_get(hipStream_t h, bool spt, struct stream **ret_stream)
 		return hipSuccess;
 	}
 	if (!handle_is(HANDLE_STREAM, h))
-		return hipErrorInvalidHandle;
+		return hipErrorContextIsDestroyed; /* what HIP says of a stream that is not there */
 	*ret_stream = (struct stream *)(void *)h;
 	return hipSuccess;
 }
@@ -167,21 +167,6 @@ hipError_t emu_hipExtStreamCreateWithCUMask(hipStream_t *stream, uint32_t cuMask
 	return emu_ret(create(stream, 0, 0, cuMask, cuMaskSize));
 }
 
-hipError_t emu_hipExtStreamGetCUMask(hipStream_t stream, uint32_t cuMaskSize, uint32_t *cuMask)
-{
-	struct stream *s;
-
-	EMU_ENTER(EMU_WORK);
-	if (cuMask == NULL || cuMaskSize == 0)
-		return emu_ret(hipErrorInvalidValue);
-	rt_lock();
-	hipError_t e = stream_get(stream, false, &s);
-	for (uint32_t i = 0; e == hipSuccess && i < cuMaskSize; i++)
-		cuMask[i] = i < s->n_cu_mask ? s->cu_mask[i] : s->n_cu_mask == 0 ? UINT32_MAX : 0;
-	rt_unlock();
-	return emu_ret(e);
-}
-
 hipError_t emu_hipDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 {
 	EMU_ENTER(EMU_ANY);
@@ -225,6 +210,10 @@ static hipError_t ask(hipStream_t stream, bool spt, size_t offset, void *ret, si
 
 hipError_t emu_hipStreamGetFlags(hipStream_t stream, unsigned int *flags)
 {
+	if (stream == NULL) { /* HIP knows none of that one */
+		EMU_ENTER(EMU_WORK);
+		return emu_ret(hipErrorInvalidValue);
+	}
 	return ask(stream, false, offsetof(struct stream, flags), flags, sizeof *flags);
 }
 
@@ -339,7 +328,7 @@ static hipError_t wait_event(hipStream_t stream, hipEvent_t event, unsigned flag
 		return hipErrorInvalidValue;
 	rt_lock();
 	hipError_t e = stream_get(stream, spt, &s);
-	if (e == hipSuccess && !handle_is(HANDLE_EVENT, event))
+	if (e == hipErrorContextIsDestroyed || !handle_is(HANDLE_EVENT, event))
 		e = hipErrorInvalidHandle;
 	if (e == hipSuccess) {
 		struct event *ev = (struct event *)(void *)event;
