@@ -277,17 +277,20 @@ static enum hrr_hook hook_of(enum hrr_api api)
 	return HRR_HOOK_NONE;
 }
 
-void hrr_tables_init(void)
+static void fill_tables(void)
 {
-	static bool done; /* under the process's start-up lock */
-
-	if (done)
-		return;
 	plan();
 	for (int i = 0; i < HRR_API_COUNT; i++) {
 		size_t n = strlen(hrr_api_table[i].name);
 		hrr_hook_of[i] = (uint8_t)hook_of((enum hrr_api)i);
 		hrr_per_thread[i] = n > 4 && strcmp(hrr_api_table[i].name + n - 4, "_spt") == 0;
 	}
-	done = true;
+}
+
+/* Threads come here at once with their first calls. */
+void hrr_tables_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, fill_tables);
 }
