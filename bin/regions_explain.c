@@ -33,21 +33,32 @@ static void ask(const struct regions *g, struct asked *a, const char *text)
 		tool_no_memory();
 }
 
-/* The lines of standard input that ask something. */
+/* The lines of standard input that ask something. One that is indented goes on with the message
+ * above it, which says where it is about. */
 static size_t ask_lines(const struct regions *g, struct asked *v)
 {
 	char *line = NULL;
-	size_t cap = 0, n = 0, more = 0;
+	struct hrr_buf text = {0};
+	size_t cap = 0, n = 0, more = 0, place = 0;
 
-	while (getline(&line, &cap, stdin) > 0)
+	while (getline(&line, &cap, stdin) > 0) {
+		const bool on = line[0] == ' ';
+
+		text.len = on ? place : 0;
+		if (!on)
+			place = hrr_question_place(line);
+		if (hrr_buf_adds(&text, line) < 0 || hrr_buf_str(&text) == NULL)
+			tool_no_memory();
 		/* Where in the code a kernel was is no memory. */
-		if (strstr(line, "0x") != NULL && strncmp(line, "  pc 0x", 7) != 0) {
-			if (n < MAX_QUESTIONS)
-				ask(g, &v[n++], line);
-			else
-				more++;
-		}
+		if (strstr(line, "0x") == NULL || strncmp(line, "  pc 0x", 7) == 0)
+			continue;
+		if (n < MAX_QUESTIONS)
+			ask(g, &v[n++], text.data);
+		else
+			more++;
+	}
 	free(line);
+	hrr_buf_release(&text);
 	if (n == 0)
 		tool_die("-", 0, "no address in any line of it");
 	if (more > 0)

@@ -73,6 +73,16 @@ allocation 0x7f0000000000 + 16, by call 2 hipMalloc at t 2000
 	[ "$(grep -c '^0x' "$T/.out")" = 1 ]
 }
 
+@test "regions explain: what hrr-play tells below a fault is about the moment of the fault" {
+	printf '%s\n' "hrr-play: small:11: call 7 (hipMemcpy): store of 4 bytes (global) at 0x7f0000000000" \
+		'  pc 0x7d0400002570 (kernel + 0x70): global_store_dword v[0:1], v2, off' \
+		'  at byte 0 of recorded memory 0x7f0000000000 +16' \
+		'hrr-play: small:12: it has no address' '  near 0x7f0000000008' 'one 0x7f0000000000 of its own' \
+		'  and 0x7f0000000004' >said
+	run_sep bash -c "hrr-regions explain - $S <said"
+	[ "$(grep '^0x' "$T/.out" | cut -d ' ' -f 1-4 | tr '\n' ';')" = '0x7f0000000000 at call 7;0x7f0000000000 at call 7;0x7f0000000008 at the output;0x7f0000000000 at the end;0x7f0000000004 at the end;' ] || saw moments
+}
+
 @test "regions explain: what cannot be asked" {
 	run_sep hrr-regions explain 0x5 --at 77 $S
 	status_is 2

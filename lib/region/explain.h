@@ -26,6 +26,8 @@ struct hrr_question {
  * line of hrr-play's results (members seq and addr). Sets what it finds and keeps the
  * rest of *q. -EINVAL with diag when there is no address in it.
  */
+/* How many bytes of a message say where it is about: "PROG: FILE:LINE:"; 0: it does not. */
+size_t hrr_question_place(const char *text);
 int hrr_question_read(struct hrr_question *q, const char *text, struct hrr_diag *diag);
 
 struct hrr_explain;

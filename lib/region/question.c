@@ -34,6 +34,14 @@ static const char *message_line(const char *text, uint64_t *ret)
 	return NULL;
 }
 
+size_t hrr_question_place(const char *text)
+{
+	uint64_t line;
+	const char *rest = message_line(text, &line);
+
+	return rest != NULL ? (size_t)(rest - text) : 0;
+}
+
 static int from_json(struct hrr_question *q, const char *text, struct hrr_diag *diag)
 {
 	static const char *const addrs[] = {"addr", "address", "base"};
