@@ -143,6 +143,8 @@ static void summary(void)
 			 (unsigned long long)s->outputs_equal,
 			 (unsigned long long)(report.outputs + report.outputs_only[0] +
 					      report.outputs_only[1]));
+	else if (report.troubles)
+		tool_say(NULL, 0, "no difference was found, but not all was compared");
 	else if (s->results[0])
 		tool_say(NULL, 0, "equal: %llu results", (unsigned long long)s->equal);
 	else

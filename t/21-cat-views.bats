@@ -42,6 +42,12 @@ setup() {
 	[ "$(hrr-cat -c -e 'ret=0x7f*' ret.jsonl 2>/dev/null)" = 1 ]
 }
 
+@test "cat --info: what an archive does not say is not recorded" {
+	sed '/"runtime"/s/"library":"[^"]*",//' $S/events.jsonl >bare
+	run_sep hrr-cat --info bare
+	out_has $'  library   not recorded, HIP 5\n'
+}
+
 @test "cat --info: counts what a selector leaves" {
 	run_sep hrr-cat --info -e @copy $S
 	out_has '  calls     2, 0 failed'

@@ -828,3 +828,14 @@ streams_of() {
 	status_is 1
 	out_has '  args.threadLimit: 4294967295 | (none)'
 }
+
+@test "hrr-diff: what could not be compared is not called equal" {
+	run_sep hrr-diff /dev/null /dev/null
+	status_is 2
+	no_out
+	err_has 'hrr-diff: no difference was found, but not all was compared'
+	err_lacks 'equal:'
+	: >empty
+	run_sep hrr-diff empty empty
+	status_is 0
+}

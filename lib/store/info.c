@@ -260,7 +260,8 @@ static int put_process(struct hrr_info *x, const struct process *p, size_t i, st
 			return -ENOMEM;
 		int runtime = hrr_json_get(j, 0, "runtime");
 		bad |= hrr_buf_adds(b, "  library   ");
-		bad |= put_node(b, j, hrr_json_get(j, runtime, "library"));
+		int library = hrr_json_get(j, runtime, "library");
+		bad |= library < 0 ? hrr_buf_adds(b, "not recorded") : put_node(b, j, library);
 		bad |= hrr_buf_adds(b, ", HIP ");
 		bad |= put_node(b, j, hrr_json_get(j, runtime, "major"));
 		bad |= hrr_buf_addc(b, '\n');
