@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -161,6 +162,12 @@ struct capture_command capture_start(void)
 	if (c.pid == 0) {
 		close(go[1]);
 		run_command(go[0], failed[1]);
+	}
+	/* Each process that is recorded takes some. */
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	close(go[0]);
 	close(failed[1]);

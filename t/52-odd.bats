@@ -212,6 +212,17 @@ ended() { jq -c 'select(.end)|[.end,.calls,.lost]' "$1"/pid-*/events.jsonl; }
 	err_lacks 'runs on'
 }
 
+@test "odd: more processes at once than hrr-capture may have descriptors, when it may have more" {
+	# shellcheck disable=SC2016
+	run_sep sh -c 'ulimit -Sn 50; ulimit -Hn 4096; exec hrr-capture -q -o a.hrr -- sh -c "
+		ulimit -Sn
+		for i in \$(seq 40); do \"$STUB/calls\" paced 100 & done
+		wait"'
+	status_is 0
+	out_is 50
+	[ "$(ended a.hrr | sort | uniq -c | tr -s ' ')" = ' 40 ["complete",100,0]' ]
+}
+
 @test "odd: who runs on from a recording is not in the next one of that name" {
 	run_sep hrr-capture -q -o a.hrr -- sh -c "(until [ -e go ]; do sleep 0.05; done; '$STUB/calls' small 7; touch done) & '$STUB/odd' one"
 	status_is 0
