@@ -113,7 +113,7 @@ segment_of() { sed -n 's/^segment //p' "$T/app.out"; }
 @test "hrr-play: work done late, at random, on threads, and without overlapping registrations" {
 	need_emu
 	local a
-	for a in streams ring hostreg graphcap graphnodes graphedit graphsym modgraph launches mapped zerocopy hostback threads; do
+	for a in streams ring hostreg graphcap graphnodes graphedit graphsym modgraph launches mapped zerocopy hostback managed threads; do
 		rm -rf run.hrr
 		record $a
 		for v in HRR_EMU_SCHED=late HRR_EMU_SCHED=random:1 HRR_EMU_SCHED=random:2 HRR_EMU_SCHED=async HRR_EMU_REREGISTER=refuse; do

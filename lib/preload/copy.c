@@ -257,7 +257,7 @@ enum hrr_dir hrr_copy_dir(const struct hrr_copy_op *op)
 	return e.dir;
 }
 
-static uint64_t span(const struct hrr_rect *r)
+uint64_t hrr_rect_span(const struct hrr_rect *r)
 {
 	return (r->depth - 1) * r->slice + (r->height - 1) * r->pitch + r->width;
 }
@@ -266,7 +266,7 @@ static void source(struct hrr_call *c, const struct hrr_copy_op *op, const struc
 		   enum hrr_att_tag tag)
 {
 	/* What other work will still write there is not known now; replay has its own copy. */
-	if (hrr_n_pending != 0 && hrr_pending_overlaps(op->src, span(&op->srect)))
+	if (hrr_n_pending != 0 && hrr_pending_overlaps(op->src, hrr_rect_span(&op->srect)))
 		return;
 	/* Mapped memory is read when the copy's turn comes: a host function before it may write. */
 	if (hrr_n_pending != 0 && op->async &&
@@ -276,8 +276,8 @@ static void source(struct hrr_call *c, const struct hrr_copy_op *op, const struc
 	hrr_bytes_att(c->t, tag, op->src_param, (const void *)(uintptr_t)op->src, &op->srect,
 		      e->src == HRR_MEM_PINNED || e->src == HRR_MEM_REGISTERED);
 	if (e->src_host != NULL)
-		hrr_host_sourced(e->src_host, op->src, span(&op->srect),
-				 span(&op->srect) == hrr_rect_bytes(&op->srect));
+		hrr_host_sourced(e->src_host, op->src, hrr_rect_span(&op->srect),
+				 hrr_rect_span(&op->srect) == hrr_rect_bytes(&op->srect));
 }
 
 static void destination(struct hrr_call *c, const struct hrr_copy_op *op, const struct ends *e)
@@ -306,6 +306,15 @@ static void destination(struct hrr_call *c, const struct hrr_copy_op *op, const 
 	c->outputs = p;
 }
 
+/* Memory that the device copies from, and the host may have written: managed. */
+static void mapped_source(struct hrr_call *c, const struct hrr_copy_op *op, const struct ends *e)
+{
+	if (e->src_host == NULL || !hrr_mem_device(e->src) || !hrr_host_wanted())
+		return;
+	hrr_host_snapshot(&c->snaps, e->src_host, op->src, hrr_rect_span(&op->srect));
+	hrr_snapshots_att(c->t, c->snaps);
+}
+
 /* tag: of the attachment that holds the source's bytes. */
 static enum hrr_dir one(struct hrr_call *c, const struct hrr_copy_op *op, enum hrr_att_tag tag)
 {
@@ -318,6 +327,8 @@ static enum hrr_dir one(struct hrr_call *c, const struct hrr_copy_op *op, enum h
 		} else {
 			if (e.dir == HRR_DIR_H2D || e.dir == HRR_DIR_H2H)
 				source(c, op, &e, tag);
+			else if (tag == HRR_A_SRC)
+				mapped_source(c, op, &e);
 			if (hrr_n_pending != 0) {
 				hrr_pending_work(op->stream);
 				/* A synchronous copy by the null stream ends what was before it. */

@@ -34,12 +34,12 @@ static void before(struct hrr_call *c, const struct hrr_graph_item *x)
 		hrr_host_snapshot(&c->snaps, w.host, w.base, w.size);
 		hrr_host_unref(w.host);
 	}
-	if (!x->copy || (x->dir != HRR_DIR_H2D && x->dir != HRR_DIR_H2H))
+	if (!x->copy)
 		return;
 	struct hrr_where w = hrr_where_is(x->op.src);
 	if (w.host != NULL && w.size <= hrr_proc->hub->host_limit)
-		hrr_host_snapshot(&c->snaps, w.host, x->op.src, x->op.srect.width);
-	else
+		hrr_host_snapshot(&c->snaps, w.host, x->op.src, hrr_rect_span(&x->op.srect));
+	else if (x->dir == HRR_DIR_H2D || x->dir == HRR_DIR_H2H)
 		rows(&c->snaps, x->op.src, &x->op.srect);
 	if (w.host != NULL)
 		hrr_host_unref(w.host);

@@ -188,6 +188,7 @@ struct hrr_rect { /* rows of width bytes; planes of height rows */
 	uint64_t width, height, depth, pitch, slice; /* height, depth from 1 */
 };
 uint64_t hrr_rect_bytes(const struct hrr_rect *r); /* 0 on overflow */
+uint64_t hrr_rect_span(const struct hrr_rect *r);  /* from its first byte to its last */
 /*
  * Bytes at addr (a rectangle of them, packed) for a record: small ones go inline as the data of the
  * attachment or the rest of the record, big ones to the arena or a file. trusted: memory is known

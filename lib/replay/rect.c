@@ -229,8 +229,10 @@ static int resolve_ends(struct hrr_replay *r, struct hrr_copy *c, struct hrr_gra
 int hrr_copy_resolve(struct hrr_replay *r, struct hrr_event *ev, struct hrr_copy *c,
 		     struct hrr_graph *graph, struct hrr_copy_ends *e)
 {
-	int blobs = ev->rec->blobs;
+	int blobs = ev->rec->blobs, rc = hrr_host_bytes(r, ev, NULL);
 
+	if (rc < 0)
+		return rc;
 	hrr_copy_dir(r, ev, c);
 	return hrr_copy_resolve_as(r, c, blobs >= 0 ? hrr_json_get(ev->j, blobs, "src") : -1, graph,
 				   e);

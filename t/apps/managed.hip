@@ -13,6 +13,35 @@ __global__ void next(float *x, int n)
 		x[i] = x[i] * 2 + 1;
 }
 
+/* What the host wrote is what the device copies, by a call and by a graph's node. */
+static void copies(float *x, size_t size)
+{
+	static float out[N];
+	float *dev;
+	hipGraph_t g;
+	hipGraphNode_t node;
+	hipGraphExec_t e;
+
+	CHECK(hipMalloc((void **)&dev, size));
+	x[1] = 70;
+	CHECK(hipMemcpy(dev, x, size, hipMemcpyDeviceToDevice));
+	CHECK(hipMemcpy(out, dev, size, hipMemcpyDeviceToHost));
+	app_equal("copied", 1, out[1], 70);
+	CHECK(hipGraphCreate(&g, 0));
+	CHECK(hipGraphAddMemcpyNode1D(&node, g, NULL, 0, dev, x, size, hipMemcpyDeviceToDevice));
+	CHECK(hipGraphInstantiate(&e, g, NULL, NULL, 0));
+	x[2] = 80;
+	CHECK(hipGraphLaunch(e, NULL));
+	CHECK(hipMemcpy(out, dev, size, hipMemcpyDeviceToHost));
+	app_equal("copied by a node", 2, out[2], 80);
+	x[3] = 90;
+	CHECK(hipMemcpy(out, x, size, hipMemcpyDefault));
+	app_equal("copied to the host", 3, out[3], 90);
+	CHECK(hipGraphExecDestroy(e));
+	CHECK(hipGraphDestroy(g));
+	CHECK(hipFree(dev));
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t seed = app_seed(argc, argv, 1, 1);
@@ -50,6 +79,7 @@ int main(int argc, char **argv)
 	CHECK(hipGetLastError());
 	CHECK(hipDeviceSynchronize());
 	app_equal("x", 0, x[0], 101);
+	copies(x, size);
 	CHECK(hipFree(x));
 	printf("managed: host and kernels took turns, right\n");
 	return 0;
