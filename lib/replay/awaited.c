@@ -8,8 +8,7 @@
  * destroyed leaves its number to the next one, and goes on under another here: its work may be
  * unfinished, and events in it can be waited for later.
  */
-#define NULL_STREAMS \
-	((uint64_t)0xfffd << 48) /* and a device: no recorded stream has such a number */
+#define NULL_STREAMS ((uint64_t)0xfffd << 48) /* and a device: no stream has such a number */
 #define GONE_STREAMS ((uint64_t)0xfffc << 48) /* and which */
 
 uint64_t hrr_work_key(const struct hrr_replay *r, uint64_t key)
@@ -17,9 +16,10 @@ uint64_t hrr_work_key(const struct hrr_replay *r, uint64_t key)
 	return key != 0 ? key : NULL_STREAMS | (uint64_t)r->device;
 }
 
+/* An archive may say otherwise. */
 static bool of_null(uint64_t key)
 {
-	return (key & ~(uint64_t)0xffff) == NULL_STREAMS;
+	return key - NULL_STREAMS < HRR_MAX_DEVICES;
 }
 
 const struct hrr_held *hrr_work_stream(const struct hrr_replay *r, uint64_t key)
@@ -47,7 +47,7 @@ static uint64_t all_awaited(const struct hrr_replay *r)
 uint64_t hrr_awaited(const struct hrr_replay *r, uint64_t key)
 {
 	if (of_null(key)) {
-		uint64_t d = key & 0xffff;
+		uint64_t d = key - NULL_STREAMS;
 		return later(r->null_awaited[d], r->device_awaited[d]);
 	}
 	const struct hrr_held *h = key != 0 ? hrr_work_stream(r, key) : NULL;
@@ -62,7 +62,7 @@ void hrr_note_wait(struct hrr_replay *r, uint64_t key, uint64_t seq)
 {
 	key = hrr_work_key(r, key);
 	if (of_null(key)) {
-		uint64_t *at = &r->null_awaited[key & 0xffff];
+		uint64_t *at = &r->null_awaited[key - NULL_STREAMS];
 		*at = later(*at, seq);
 		return;
 	}

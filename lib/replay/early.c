@@ -8,6 +8,8 @@
  * Outputs that stand before the call that delivers them: a thread that waited for the device was
  * told of another thread's call, whose line came behind. They are compared right behind that call.
  */
+#define MAX_HELD 1024 /* threads are fewer; an archive may have outputs without calls */
+
 struct hrr_early {
 	struct hrr_early *next;
 	uint64_t seq, line;
@@ -22,6 +24,8 @@ bool hrr_output_is_early(const struct hrr_replay *r, const struct hrr_record *re
 
 int hrr_output_hold(struct hrr_replay *r, const struct hrr_record *rec)
 {
+	if (r->n_early == MAX_HELD)
+		return hrr_output_told(r, rec);
 	struct hrr_early *e = malloc(sizeof *e + rec->json.len), **at = &r->early;
 
 	if (e == NULL)
@@ -32,6 +36,7 @@ int hrr_output_hold(struct hrr_replay *r, const struct hrr_record *rec)
 		at = &(*at)->next;
 	e->next = *at;
 	*at = e;
+	r->n_early++;
 	return 0;
 }
 
@@ -62,6 +67,7 @@ int hrr_outputs_due(struct hrr_replay *r, uint64_t seq)
 	while (rc == 0 && r->early != NULL && r->early->seq <= seq) {
 		struct hrr_early *e = r->early;
 		r->early = e->next;
+		r->n_early--;
 		rc = compare(r, e);
 		free(e);
 	}

@@ -128,8 +128,9 @@ struct hrr_replay {
 	uint64_t n_gone;
 	struct hrr_mem anywhere; /* what kernels may write that they are not given */
 	struct hrr_early *early; /* outputs before their calls, by seq */
-	uint64_t seq;		 /* of the call in hand */
-	int64_t device_error;	 /* found while waiting, reported once */
+	uint32_t n_early;
+	uint64_t seq;	      /* of the call in hand */
+	int64_t device_error; /* found while waiting, reported once */
 
 	bool value_waits; /* a stream may wait for a value that only a later record brings */
 	size_t captures;  /* open ones */

@@ -222,8 +222,51 @@ static void before_its_call(void)
 	is(g.v.outcome[HRR_DIFFERS], 0, "  none differs");
 }
 
+/* Numbers of streams are the archive's: one may look like those that replay gives itself. */
+static void strange_numbers(void)
+{
+	static const uint64_t handles[] = {0xfffd00000000ffff, 0xfffd000000000020,
+					   0xfffd000000000000, 0xfffc000000000001};
+	struct rig g = {0};
+
+	for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) {
+		begin(&g, true);
+		rig_call(&g, "hipStreamCreate", "\"stream\":\"0x%llx\"}}", LLU(handles[i]));
+		rig_call(&g, "hipMemcpyAsync",
+			 "\"dst\":\"0x%llx\",\"src\":\"0x%llx\",\"sizeBytes\":64,\"kind\":"
+			 "\"hipMemcpyDeviceToHost\",\"stream\":\"0x%llx\"},\"dir\":\"d2h\"}",
+			 LLU(H), LLU(D), LLU(handles[i]));
+		rig_call(&g, "hipStreamSynchronize", "\"stream\":\"0x%llx\"}}", LLU(handles[i]));
+		rig_call(&g, "hipStreamDestroy", "\"stream\":\"0x%llx\"}}", LLU(handles[i]));
+		rig_output(&g, H, 9, 64, 0);
+		rig_end(&g);
+		is(g.v.outcome[HRR_EXACT], 1, "stream 0x%llx: %s", LLU(handles[i]), g.text);
+	}
+}
+
+/* So many outputs before their calls are held, the others compared where they stand. */
+static void too_many(void)
+{
+	struct rig g = {.opt.keep_going = true};
+
+	begin(&g, true);
+	rig_call(&g, "hipDeviceSynchronize", "}}");
+	uint64_t seq = g.seq;
+	for (int i = 0; i < 2000; i++) {
+		g.seq = seq + 100000;
+		rig_output(&g, H, 9, 64, 0);
+	}
+	is(hrr_replay_verdict(g.r)->outcome[HRR_EXACT] +
+	       hrr_replay_verdict(g.r)->outcome[HRR_UNCHECKED],
+	   976, "of 2000 early outputs 1024 are held");
+	g.seq = seq;
+	rig_end(&g);
+}
+
 int main(void)
 {
+	strange_numbers();
+	too_many();
 	before_its_call();
 	plain();
 	null_stream();
