@@ -283,6 +283,21 @@ two_archs() {
 	done
 }
 
+@test "cat -b: an archive stands for its blobs" {
+	run_sep bash -c "hrr-cat -b small --verify - <$S/events.jsonl"
+	status_is 0
+	run_sep bash -c "hrr-cat -b small -o out.hrr - <$S/events.jsonl"
+	status_is 0
+	hrr-cat --verify out.hrr
+	run_sep bash -c "hrr-cat -b small - <$S/events.jsonl | head -n 1 | jq -r .blobs"
+	out_is "$(realpath small)/blobs"
+	# A folder called so in a folder of blobs is no archive's.
+	mkdir -p odd/blobs
+	cp -r small/blobs/* odd/
+	run_sep bash -c "hrr-cat -b odd --verify - <$S/events.jsonl"
+	status_is 0
+}
+
 @test "cat --pack, --unpack: nothing that is asked for is passed over" {
 	hrr-cat --pack small >one
 	for o in '-e @copy' '--first 1' '--last 1' '--pid 4242' '--slice seq=1' '-b blobs' '--regions x' --no-sidecars --follow; do

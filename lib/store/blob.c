@@ -109,6 +109,28 @@ int hrr_blobs_orphans(struct hrr_blobs *s, int (*found)(void *to, const char *na
 	return s->provider != NULL ? s->provider->orphans(s->self, found, to, diag) : -ENOSYS;
 }
 
+/* Where dir is an archive of ours, its blobs instead. */
+static int enter_archive(struct hrr_blobs *s)
+{
+	struct stat st;
+
+	if (fstatat(s->dir, "manifest.json", &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	int inner = openat(s->dir, "blobs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char *path = inner >= 0 ? hrr_path_join(s->path, "blobs") : NULL;
+	if (inner >= 0 && path == NULL) {
+		close(inner);
+		return -ENOMEM;
+	}
+	if (inner < 0)
+		return 0;
+	close(s->dir);
+	free(s->path);
+	s->dir = inner;
+	s->path = path;
+	return 0;
+}
+
 int hrr_blobs_open(struct hrr_blobs **ret, const char *dir, bool create, struct hrr_diag *diag)
 {
 	struct hrr_blobs *s;
@@ -136,6 +158,10 @@ int hrr_blobs_open(struct hrr_blobs **ret, const char *dir, bool create, struct 
 	if (s->path == NULL) {
 		rc = hrr_diag_set(diag, -errno, "cannot open blob folder %s: %s", dir,
 				  strerror(errno));
+		goto fail;
+	}
+	if (!create && (rc = enter_archive(s)) < 0) {
+		hrr_diag_set(diag, rc, "out of memory");
 		goto fail;
 	}
 	*ret = s;

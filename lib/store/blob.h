@@ -11,8 +11,8 @@ struct hrr_blobs;
 
 #define HRR_BLOB_MAX ((uint64_t)1 << 40)
 
-/* Opens DIR (create: makes it, 0700). -ENOENT, -ENOTDIR, … with diag. Links in the last component
- * are not followed below DIR. */
+/* Opens DIR (create: makes it, 0700), or the blobs of the archive that DIR is. -ENOENT, -ENOTDIR, …
+ * with diag. Links in the last component are not followed below DIR. */
 int hrr_blobs_open(struct hrr_blobs **ret, const char *dir, bool create, struct hrr_diag *diag);
 void hrr_blobs_close(struct hrr_blobs *s);
 const char *hrr_blobs_path(const struct hrr_blobs *s); /* absolute */
