@@ -821,6 +821,16 @@ recorded() { # APP [ARG...]: records it, checks that it and its stream are well
 	events a.hrr | jq -r --argjson n "$n" 'select(.seq==$n).api' | grep -q ^hipGraphAddMemcpyNode
 }
 
+@test "capture: a child graph that the program asks for brings its own host memory" {
+	recorded graphedit
+	child=$(events a.hrr | jq -r 'select(.api=="hipGraphChildGraphNodeGetGraph").args.pGraph')
+	exec=$(events a.hrr | jq -r --arg g "$child" 'select(.api=="hipGraphInstantiate" and .args.graph==$g).args.pGraphExec' | tail -n 1)
+	seq=$(events a.hrr | jq -c --arg g "$child" 'select(.api=="hipGraphInstantiate" and .args.graph==$g).seq' | tail -n 1)
+	launch=$(events a.hrr | jq -c --arg x "$exec" --argjson n "$seq" 'select(.api=="hipGraphLaunch" and .args.graphExec==$x and .seq>$n).seq' | head -n 1)
+	[ "$(events a.hrr | jq -c --argjson n "$launch" 'select(.seq==$n).host|length')" = 1 ]
+	[ "$(events a.hrr | jq -c --argjson n "$launch" 'select(.output==$n).size')" = 4096 ]
+}
+
 @test "capture: registered memory: what was there, what a kernel wrote" {
 	recorded hostreg
 	[ "$(events a.hrr | jq -c 'select(.api=="hipLaunchKernel" and .host)|.host[0].size' | sort -u)" = 48000 ]

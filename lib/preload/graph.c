@@ -82,6 +82,31 @@ static void copy_items(enum hrr_graph_which to, uint64_t new, enum hrr_graph_whi
 	free(x.v);
 }
 
+/* A child graph is a copy that its node has; all that goes with the graph they are in. */
+static void child_added(const struct hrr_call *c)
+{
+	uint64_t node = out(c, 0);
+
+	copy_items(HRR_IS_GRAPH, c->a[1], HRR_IS_GRAPH, c->a[4], true);
+	copy_items(HRR_IS_CHILD, node, HRR_IS_GRAPH, c->a[4], false);
+	struct hrr_graph_entry *e = hrr_graph_find(HRR_IS_CHILD, node);
+	if (e != NULL)
+		e->parent = c->a[1];
+}
+
+static void child_asked(const struct hrr_call *c)
+{
+	struct hrr_graph_entry *child = hrr_graph_find(HRR_IS_CHILD, c->a[0]);
+	struct hrr_graph_entry *e = hrr_graph_find(HRR_IS_GRAPH, out(c, 1));
+
+	if (child == NULL || (e != NULL && e->parent == child->parent))
+		return; /* asked before: it may have been changed since */
+	copy_items(HRR_IS_GRAPH, out(c, 1), HRR_IS_CHILD, c->a[0], false);
+	e = hrr_graph_find(HRR_IS_GRAPH, out(c, 1));
+	if (e != NULL)
+		e->parent = child->parent;
+}
+
 static void structure(struct hrr_call *c)
 {
 	struct hrr_graph_entry *e;
@@ -115,7 +140,10 @@ static void structure(struct hrr_call *c)
 		copy_items(HRR_IS_GRAPH, out(c, 0), HRR_IS_GRAPH, c->a[1], false);
 		break;
 	case HRR_API_hipGraphAddChildGraphNode:
-		copy_items(HRR_IS_GRAPH, c->a[1], HRR_IS_GRAPH, c->a[4], true);
+		child_added(c);
+		break;
+	case HRR_API_hipGraphChildGraphNodeGetGraph:
+		child_asked(c);
 		break;
 	case HRR_API_hipGraphInstantiate:
 	case HRR_API_hipGraphInstantiateWithFlags:
@@ -127,6 +155,7 @@ static void structure(struct hrr_call *c)
 		break;
 	case HRR_API_hipGraphDestroy:
 		hrr_graph_drop(hrr_graph_find(HRR_IS_GRAPH, c->a[0]));
+		hrr_graph_drop_children(c->a[0]);
 		break;
 	case HRR_API_hipGraphExecDestroy:
 		hrr_graph_drop(hrr_graph_find(HRR_IS_EXEC, c->a[0]));

@@ -28,6 +28,7 @@ struct hrr_graph_entry *hrr_graph_make(enum hrr_graph_which which, uint64_t hand
 	if (e != NULL) { /* a handle used again */
 		e->items.n = 0;
 		e->n_members = 0;
+		e->parent = 0;
 		return e;
 	}
 	e = calloc(1, sizeof *e);
@@ -50,6 +51,18 @@ void hrr_graph_drop(struct hrr_graph_entry *e)
 			free(e);
 			return;
 		}
+}
+
+void hrr_graph_drop_children(uint64_t parent)
+{
+	struct hrr_graph_entry *e = hrr_graph_entries;
+
+	while (e != NULL) {
+		struct hrr_graph_entry *next = e->next;
+		if (e->parent != 0 && e->parent == parent)
+			hrr_graph_drop(e);
+		e = next;
+	}
 }
 
 struct hrr_graph_item *hrr_graph_add(struct hrr_graph_items *x)

@@ -25,11 +25,13 @@ struct hrr_graph_items {
 	size_t n, cap;
 };
 
-enum hrr_graph_which { HRR_IS_GRAPH, HRR_IS_EXEC, HRR_IS_CAPTURE };
+/* HRR_IS_CHILD: what a child graph's node has of its own, until the program asks for that graph. */
+enum hrr_graph_which { HRR_IS_GRAPH, HRR_IS_EXEC, HRR_IS_CAPTURE, HRR_IS_CHILD };
 struct hrr_graph_entry {
 	struct hrr_graph_entry *next;
 	enum hrr_graph_which which;
-	uint64_t handle; /* graph, exec, or the capture's first stream */
+	uint64_t handle; /* graph, exec, the capture's first stream, or the child's node */
+	uint64_t parent; /* graph it goes with, 0: none */
 	struct hrr_graph_items items;
 	uint64_t members[32]; /* HRR_IS_CAPTURE: streams, and events (bit 63) recorded in them */
 	unsigned n_members;
@@ -43,6 +45,8 @@ struct hrr_graph_entry *hrr_graph_find(enum hrr_graph_which which, uint64_t hand
 /* New, or the one of a handle that is used again, emptied; NULL: no memory. */
 struct hrr_graph_entry *hrr_graph_make(enum hrr_graph_which which, uint64_t handle);
 void hrr_graph_drop(struct hrr_graph_entry *e); /* NULL: nothing */
+/* What goes with a graph that is destroyed. */
+void hrr_graph_drop_children(uint64_t parent);
 /* One more, all zero; NULL: no memory. Pointers to the others are void. */
 struct hrr_graph_item *hrr_graph_add(struct hrr_graph_items *x);
 void hrr_graph_append(struct hrr_graph_items *to, const struct hrr_graph_items *from);

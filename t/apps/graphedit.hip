@@ -182,6 +182,13 @@ static void children(void)
 	run(e, s2);
 	check("made again", zero, in, 2);
 	CHECK(hipGraphExecDestroy(e));
+	/* the child by itself, with what only it brings */
+	for (int i = 0; i < N; i++)
+		in[i] += 1;
+	CHECK(hipGraphInstantiate(&e, inner, NULL, NULL, 0));
+	run(e, s1);
+	check("child alone", back, in, 2);
+	CHECK(hipGraphExecDestroy(e));
 	CHECK(hipGraphDestroy(parent));
 	CHECK(hipGraphDestroy(l.g));
 	CHECK(hipGraphDestroy(m.g));
