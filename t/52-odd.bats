@@ -137,6 +137,9 @@ ended() { jq -c 'select(.end)|[.end,.calls,.lost]' "$1"/pid-*/events.jsonl; }
 	[ "$(cat c.hrr/pid-*/events.jsonl | jq -r '.blobs.src//empty' | wc -l)" -eq 3 ]
 	err_has "lost: 2 records, 0 bytes"
 	err_has "lost: a process is not recorded: no descriptor, memory, room or right was left for it"
+	run_sep hrr-capture -q -o f.hrr -- "$STUB/odd" away daemon
+	status_is 0
+	[ "$(ended f.hrr)" = '["cut",5,2]' ]
 	run_sep hrr-capture -q -o e.hrr -- "$STUB/odd" away vforked
 	status_is 0
 	[ "$(ended e.hrr | sort | tr '\n' ' ')" = '["complete",1,0] ["complete",7,0] ' ]

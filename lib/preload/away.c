@@ -27,6 +27,28 @@ static struct {
 	struct hrr_hub *_Atomic hub;
 } near;
 
+static pid_t loaded_by;
+static int (*next_chroot)(const char *);
+static int (*next_unshare)(int);
+static int (*next_setns)(int, int);
+static int (*next_setuid)(uid_t);
+static int (*next_seteuid)(uid_t);
+static int (*next_setreuid)(uid_t, uid_t);
+static int (*next_setresuid)(uid_t, uid_t, uid_t);
+
+/* Now: later a forked child may be at it, beside a lock of the loader that nobody gives back. */
+__attribute__((constructor)) static void look_up(void)
+{
+	loaded_by = getpid();
+	hrr_next(&next_chroot, "chroot");
+	hrr_next(&next_unshare, "unshare");
+	hrr_next(&next_setns, "setns");
+	hrr_next(&next_setuid, "setuid");
+	hrr_next(&next_seteuid, "seteuid");
+	hrr_next(&next_setreuid, "setreuid");
+	hrr_next(&next_setresuid, "setresuid");
+}
+
 int hrr_away_folder(void)
 {
 	int fd = near.fd - 1;
@@ -64,6 +86,15 @@ out:
 	errno = err;
 }
 
+extern char __libc_single_threaded __attribute__((weak)); /* since glibc 2.32 */
+
+/* A forked child may look for the run time only where no other thread held the loader's lock. */
+static bool may_look(void)
+{
+	return loaded_by == getpid() ||
+	       (&__libc_single_threaded != NULL && __libc_single_threaded != 0);
+}
+
 /* Another user's files cannot be made later. */
 static void start_now(void)
 {
@@ -71,7 +102,7 @@ static void start_now(void)
 	int err = errno;
 
 	keep_near();
-	if (near.hub != NULL && t->depth == 0 && hrr_process_own() &&
+	if (near.hub != NULL && t->depth == 0 && hrr_process_own() && may_look() &&
 	    hrr_resolve(HRR_API_hipInit) != NULL) {
 		hrr_inside(t, __builtin_frame_address(0));
 		if ((t->gen == 0 || t->gen != hrr_proc->gen) && hrr_thread_slow(t) != NULL)
@@ -81,58 +112,56 @@ static void start_now(void)
 	errno = err;
 }
 
-/* name(params) of the next library, called with these. */
-#define NEXT(name, params, ...)           \
-	static int(*next) params;         \
-	if (next == NULL)                 \
-		hrr_next(&next, name);    \
-	if (next != NULL)                 \
-		return next(__VA_ARGS__); \
-	errno = ENOSYS;                   \
+#define NEXT(name, ...)                          \
+	if (next_##name == NULL)                 \
+		look_up();                       \
+	if (next_##name != NULL)                 \
+		return next_##name(__VA_ARGS__); \
+	errno = ENOSYS;                          \
 	return -1
 
 SHIM int chroot(const char *path)
 {
 	keep_near();
-	NEXT("chroot", (const char *), path);
+	NEXT(chroot, path);
 }
 
 SHIM int unshare(int flags)
 {
 	keep_near();
-	NEXT("unshare", (int), flags);
+	NEXT(unshare, flags);
 }
 
 SHIM int setns(int fd, int type)
 {
 	keep_near();
-	NEXT("setns", (int, int), fd, type);
+	NEXT(setns, fd, type);
 }
 
 SHIM int setuid(uid_t uid)
 {
 	if (uid != geteuid())
 		start_now();
-	NEXT("setuid", (uid_t), uid);
+	NEXT(setuid, uid);
 }
 
 SHIM int seteuid(uid_t uid)
 {
 	if (uid != geteuid())
 		start_now();
-	NEXT("seteuid", (uid_t), uid);
+	NEXT(seteuid, uid);
 }
 
 SHIM int setreuid(uid_t real, uid_t effective)
 {
 	if (effective != geteuid())
 		start_now();
-	NEXT("setreuid", (uid_t, uid_t), real, effective);
+	NEXT(setreuid, real, effective);
 }
 
 SHIM int setresuid(uid_t real, uid_t effective, uid_t saved)
 {
 	if (effective != geteuid())
 		start_now();
-	NEXT("setresuid", (uid_t, uid_t, uid_t), real, effective, saved);
+	NEXT(setresuid, real, effective, saved);
 }

@@ -342,6 +342,9 @@ static int away(const char *how, const char *where)
 
 	if (strcmp(how, "root") == 0 && (chroot(where) != 0 || chdir("/") != 0))
 		return 6;
+	/* A daemon, which waits for nobody. */
+	if (strcmp(how, "daemon") == 0 && (fork() != 0 || setuid(65534) != 0))
+		return wait(&status) < 0 || status != 0;
 	if (strcmp(how, "user") == 0 && setuid(65534) != 0)
 		return 6;
 	if (strcmp(how, "vforked") == 0 && vfork() == 0) /* who goes away is the child */
