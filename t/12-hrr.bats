@@ -259,3 +259,13 @@ body() {
 	status_is 0
 	err_has 'matched: 1 output compared, all exact'
 }
+
+@test "hrr: -b takes the folder of an upstream process for its blobs" {
+	hrr-cat "$DATA/saxpy" 2>/dev/null | jq -c 'if .hrr then .blobs = "/nowhere" | del(.foreign) else . end' >lines
+	folder=$(dirname "$(find "$DATA/saxpy/" -name events.bin)")
+	run_sep hrr-cat -b "$folder" -o out.hrr lines
+	status_is 0
+	run_sep hrr-cat --verify out.hrr
+	status_is 0
+	out_like '^[1-9][0-9]* blobs, .* 0 missing'
+}

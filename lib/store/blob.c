@@ -109,26 +109,34 @@ int hrr_blobs_orphans(struct hrr_blobs *s, int (*found)(void *to, const char *na
 	return s->provider != NULL ? s->provider->orphans(s->self, found, to, diag) : -ENOSYS;
 }
 
-/* Where dir is an archive of ours, its blobs instead. */
-static int enter_archive(struct hrr_blobs *s)
+static bool is_at(const char *dir, const char *name, mode_t type)
 {
 	struct stat st;
+	char *path = hrr_path_join(dir, name);
+	bool is = path != NULL && lstat(path, &st) == 0 && (st.st_mode & S_IFMT) == type;
 
-	if (fstatat(s->dir, "manifest.json", &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	int inner = openat(s->dir, "blobs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	char *path = inner >= 0 ? hrr_path_join(s->path, "blobs") : NULL;
-	if (inner >= 0 && path == NULL) {
-		close(inner);
-		return -ENOMEM;
-	}
-	if (inner < 0)
-		return 0;
-	close(s->dir);
-	free(s->path);
-	s->dir = inner;
-	s->path = path;
-	return 0;
+	free(path);
+	return is;
+}
+
+/* Upstream's folders have both names, too, and an opener of their own. */
+static bool is_archive(const char *dir)
+{
+	return is_at(dir, "manifest.json", S_IFREG) && is_at(dir, "blobs", S_IFDIR) &&
+	       !is_at(dir, "events.bin", S_IFREG);
+}
+
+char *hrr_blobs_folder(const char *dir)
+{
+	char *path = realpath(dir, NULL);
+
+	if (path == NULL || !is_archive(path))
+		return path;
+	char *inner = hrr_path_join(path, "blobs");
+	free(path);
+	if (inner == NULL)
+		errno = ENOMEM;
+	return inner;
 }
 
 int hrr_blobs_open(struct hrr_blobs **ret, const char *dir, bool create, struct hrr_diag *diag)
@@ -148,20 +156,12 @@ int hrr_blobs_open(struct hrr_blobs **ret, const char *dir, bool create, struct 
 				  strerror(errno));
 		goto fail;
 	}
-	s->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	s->path = create ? realpath(dir, NULL) : hrr_blobs_folder(dir);
+	if (s->path != NULL)
+		s->dir = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir < 0) {
 		rc = hrr_diag_set(diag, -errno, "cannot open blob folder %s: %s", dir,
 				  strerror(errno));
-		goto fail;
-	}
-	s->path = realpath(dir, NULL);
-	if (s->path == NULL) {
-		rc = hrr_diag_set(diag, -errno, "cannot open blob folder %s: %s", dir,
-				  strerror(errno));
-		goto fail;
-	}
-	if (!create && (rc = enter_archive(s)) < 0) {
-		hrr_diag_set(diag, rc, "out of memory");
 		goto fail;
 	}
 	*ret = s;

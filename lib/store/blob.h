@@ -14,6 +14,9 @@ struct hrr_blobs;
 /* Opens DIR (create: makes it, 0700), or the blobs of the archive that DIR is. -ENOENT, -ENOTDIR, …
  * with diag. Links in the last component are not followed below DIR. */
 int hrr_blobs_open(struct hrr_blobs **ret, const char *dir, bool create, struct hrr_diag *diag);
+/* The absolute path of a folder of blobs, or of those of the archive that dir is: owned by the
+ * caller. NULL with errno. */
+char *hrr_blobs_folder(const char *dir);
 void hrr_blobs_close(struct hrr_blobs *s);
 const char *hrr_blobs_path(const struct hrr_blobs *s); /* absolute */
 /* Stores bytes under their id; the name exists already: size and bytes are compared, -EEXIST on a

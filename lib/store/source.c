@@ -27,7 +27,7 @@ int hrr_source_open(struct hrr_source **ret, const char *operand,
 	if (opt != NULL)
 		s->opt = *opt;
 	if (s->opt.blobs != NULL) {
-		s->blobs = realpath(s->opt.blobs, NULL);
+		s->blobs = hrr_blobs_folder(s->opt.blobs);
 		if (s->blobs == NULL) {
 			hrr_diag_at(diag, s->opt.blobs, 0);
 			rc = hrr_diag_set(diag, -errno, "cannot open blob folder: %s",
