@@ -59,7 +59,8 @@ static _Unwind_Reason_Code look_at(struct _Unwind_Context *x, void *self)
  */
 static bool is_gone(const struct hrr_thread *t)
 {
-	struct look l = {.outer = (uintptr_t)t->outer};
+	/* Behind its return address that of the shim begins, which called it. */
+	struct look l = {.outer = (uintptr_t)t->frame + 2 * sizeof(void *)};
 
 	if (unwind.walk != NULL)
 		unwind.walk(look_at, &l);
