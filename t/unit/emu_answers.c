@@ -140,6 +140,13 @@ static void memory(void)
 	is(HIP(hipDeviceGetAttribute, &clock, hipDeviceAttributeWallClockRate, 0), hipSuccess,
 	   "clock");
 	is(clock, 100000, "kHz");
+	is(HIP(hipDeviceGetAttribute, &clock, hipDeviceAttributeVirtualMemoryManagementSupported,
+	       0),
+	   hipSuccess, "virtual memory");
+	is(clock, 1, "can be managed");
+	is(HIP(hipDeviceGetAttribute, &clock, hipDeviceAttributeMemoryPoolSupportedHandleTypes, 0),
+	   hipSuccess, "handles of pools");
+	is(clock, 0, "are not handed out");
 	is(HIP(hipExtMallocWithFlags, (void **)&signal, 16, 2), hipErrorInvalidValue,
 	   "a signal has 8 bytes");
 	is(HIP(hipExtMallocWithFlags, (void **)&signal, 8, 2), hipSuccess, "signal");

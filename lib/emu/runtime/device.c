@@ -118,9 +118,16 @@ static hipError_t attribute(int *pi, int attr, int device)
 	case hipDeviceAttributeUnifiedAddressing:
 	case hipDeviceAttributeCanUseStreamWaitValue:
 	case hipDeviceAttributeFineGrainSupport:
+	case hipDeviceAttributeVirtualMemoryManagementSupported:
+	case hipDeviceAttributeHostRegisterSupported:
+	case hipDeviceAttributeDeviceOverlap:
+	case hipDeviceAttributeGlobalL1CacheSupported:
+	case hipDeviceAttributeLocalL1CacheSupported:
 		*pi = 1;
 		break;
 	case hipDeviceAttributeIsLargeBar:
+	case hipDeviceAttributeMemoryPoolSupportedHandleTypes: /* none is handed out */
+	case hipDeviceAttributeAccessPolicyMaxWindowSize:
 	case hipDeviceAttributeEccEnabled:
 	case hipDeviceAttributeComputeMode:
 	case hipDeviceAttributeComputePreemptionSupported:
@@ -158,6 +165,7 @@ static hipError_t attribute(int *pi, int attr, int device)
 		*pi = p.memoryBusWidth;
 		break;
 	case hipDeviceAttributeL2CacheSize:
+	case hipDeviceAttributePersistingL2CacheMaxSize:
 		*pi = p.l2CacheSize;
 		break;
 	case hipDeviceAttributeComputeCapabilityMajor:

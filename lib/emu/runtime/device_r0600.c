@@ -78,6 +78,9 @@ hipError_t emu_hipGetDevicePropertiesR0600(struct hipDeviceProp_tR0600 *prop, in
 	p.directManagedMemAccessFromHost = 1;
 	p.maxBlocksPerMultiProcessor = arch_info(rt_arch())->waves_per_cu;
 	p.hostRegisterSupported = 1;
+	p.deviceOverlap = 1;
+	p.globalL1CacheSupported = p.localL1CacheSupported = 1;
+	p.persistingL2CacheMaxSize = o.l2CacheSize;
 	p.hostRegisterReadOnlySupported = 1;
 	p.memoryPoolsSupported = 1;
 	p.isLargeBar = o.isLargeBar;
