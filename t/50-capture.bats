@@ -379,6 +379,18 @@ calls_and_ends() { cat "$1"/pid-*/events.jsonl | jq -c 'select(.end)|[.end,.call
 		'[4,64,null,"the program ended before it waited"]' ]
 }
 
+@test "capture: what comes while another thread waits is told when its own thread has waited" {
+	need_emu
+	need_apps othersync
+	run_sep env -u LD_LIBRARY_PATH hrr-capture -q -d emu -o a.hrr -- "$APPS/othersync"
+	status_is 0
+	# The kernel's output stands behind its own thread's wait, not in the other one's.
+	[ "$(events a.hrr | jq -s 'map(select(.kernel or .output or .api=="hipDeviceSynchronize"))
+		| [.[] | if .output then ["output", .tid == $tid] else [.api, true] end]
+		' --argjson tid "$(events a.hrr | jq 'select(.kernel).tid')" -c)" = \
+		'[["hipLaunchKernel",true],["hipDeviceSynchronize",true],["output",true]]' ]
+}
+
 @test "capture: --only writes the calls that fit, their outputs and bytes, and says filtered" {
 	run_sep hrr-capture -q --only dir=d2h --only 'hipFree' -o a.hrr -- "$STUB/calls" copies 2 1000000
 	status_is 0

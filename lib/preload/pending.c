@@ -139,6 +139,37 @@ static bool is_any(const struct hrr_pending *p, const void *self)
 	return true;
 }
 
+static bool overlap(const struct hrr_pending *a, const struct hrr_pending *b)
+{
+	return a->addr < b->addr + hrr_rect_span(&b->rect) &&
+	       b->addr < a->addr + hrr_rect_span(&a->rect);
+}
+
+/*
+ * Work that came while the wait was under way, another thread's, was not waited for, or nobody
+ * knows; nor can the bytes of older work be told from its.
+ */
+static bool came_later(const struct hrr_call *c, const struct hrr_pending *p, uint64_t newest)
+{
+	if (c->since == 0 || newest <= c->since || p->function)
+		return false;
+	if (p->call > c->since)
+		return true;
+	for (const struct hrr_pending *q = first; q != NULL; q = q->next)
+		if (q->call > c->since && !q->function && overlap(p, q))
+			return true;
+	return false;
+}
+
+static uint64_t newest_call(void)
+{
+	uint64_t n = 0;
+
+	for (const struct hrr_pending *p = first; p != NULL; p = p->next)
+		n = p->call > n ? p->call : n;
+	return n;
+}
+
 /* Moves what is over to c->outputs, in the order it was issued. */
 static void take(struct hrr_call *c, bool (*done)(const struct hrr_pending *, const void *),
 		 const void *self)
@@ -150,9 +181,10 @@ static void take(struct hrr_call *c, bool (*done)(const struct hrr_pending *, co
 	while (*out != NULL)
 		out = &(*out)->next;
 	pthread_mutex_lock(&lock);
+	const uint64_t newest = newest_call();
 	for (struct hrr_pending **pp = &first; *pp != NULL;) {
 		struct hrr_pending *p = *pp;
-		if (!done(p, self)) {
+		if (!done(p, self) || came_later(c, p, newest)) {
 			pp = &p->next;
 			continue;
 		}

@@ -100,6 +100,7 @@ struct hrr_call {
 	struct hrr_thread *t; /* NULL: not recorded */
 	uint64_t begin, dur;  /* ns since t0; ns */
 	uint64_t seq;	      /* 0 until taken */
+	uint64_t since;	      /* the last number taken when a wait began; 0: it is none */
 	int64_t ret;
 	uint8_t flags, dir, hook;
 	struct hrr_node_call node; /* what api and a are of, where HRR_HOOK_NODE said so */

@@ -51,6 +51,8 @@ static void write_enter(struct hrr_call *c, const struct hrr_api_row *row)
 		r->seq = c->seq = hrr_take_seq();
 		c->flags |= HRR_F_ENTERED;
 	}
+	c->since =
+	    c->seq != 0 ? c->seq : atomic_load_explicit(&hrr_proc->ctl->seq, memory_order_acquire);
 	t->begun = (struct hrr_begun){true, c->api, c->begin, c->seq};
 	hrr_b_commit(t);
 }
@@ -153,7 +155,7 @@ void *hrr_shim_enter(struct hrr_call *c, enum hrr_api api, uint64_t *a)
 		return real;
 	}
 	c->flags = c->dir = 0;
-	c->seq = 0;
+	c->seq = c->since = 0;
 	c->outputs = NULL;
 	c->snaps = NULL;
 	c->host = NULL;

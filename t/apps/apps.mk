@@ -23,6 +23,7 @@ APP_LIBS_hsapool_kernel := -lhsa-runtime64
 APP_LIBS_threads := -lpthread
 APP_LIBS_ptds := -lpthread
 APP_LIBS_ctxs := -lpthread
+APP_LIBS_othersync := -lpthread
 
 ifeq ($(HAVE_HIPCC),)
 apps:
