@@ -272,6 +272,8 @@ void process_free(struct process *p);
 /* As mmap of a whole file and munmap; NULL: errno says why. */
 void *shared_map(int fd, size_t size, int protection);
 void shared_unmap(void *p, size_t size);
+/* Has the file of a mapping been cut short where nobody has read since? */
+void shared_look(const char *path, const void *mapping);
 bool shared_torn(void); /* what was read from one since the last look may be anything */
 
 /* --- collect.c --- */

@@ -356,7 +356,11 @@ static bool ended_abruptly(const struct process *p)
 void process_end(struct process *p, bool keep)
 {
 	bool dead = p->dead;
+	char path[4352];
 
+	/* That may be what the program died of, before we came to see it. */
+	process_path(p, "a", UINT32_MAX, path, sizeof path);
+	shared_look(path, p->arena);
 	while (process_drain(p, dead))
 		;
 	for (uint32_t i = 0; i < p->n_q && dead; i++) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -54,6 +55,16 @@ void shared_unmap(void *p, size_t size)
 	}
 	munmap(p, size);
 	errno = err;
+}
+
+void shared_look(const char *path, const void *mapping)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < n_maps; i++)
+		if (maps[i].at == (uintptr_t)mapping && stat(path, &st) == 0 &&
+		    (uint64_t)st.st_size < maps[i].size)
+			torn = true;
 }
 
 bool shared_torn(void)
