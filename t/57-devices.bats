@@ -90,3 +90,28 @@ write_lanes() {
 	status_is 1
 	err_has 'device 1: this run time has 1'
 }
+
+@test "hrr-play: the CPU run time is of the recorded HIP major" {
+	need_emu
+	need_apps pitched
+	record pitched
+	hrr-cat run.hrr >five
+	# A value that HIP 5 does not have.
+	sed 's/"hipMemcpyDeviceToDevice"/"hipMemcpyDeviceToDeviceNoCU"/' five >none
+	! cmp -s five none || saw "pitched copies on the device"
+	play - <none
+	status_is 1
+	err_has 'HIP 5 has no value for hipMemcpyDeviceToDeviceNoCU'
+	for m in 6 7; do
+		sed "s/\"major\":5/\"major\":$m/" none >later
+		play - <later
+		matched 2
+	done
+	# Who names a library gets that one.
+	run_sep hrr-play -d "$BUILD/lib/hrr/emu/libamdhip64.so.5" - <later
+	status_is 1
+	err_has 'HIP 5 has no value'
+	sed 's/"major":5/"major":9/' five >later
+	play - <later
+	matched 2
+}

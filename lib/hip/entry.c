@@ -123,7 +123,35 @@ int hrr_hip_load(struct hrr_hip *hip, const char *device, const char *libdir, st
 		snprintf(hip->path, sizeof hip->path, "%s", info.dli_fname);
 	hip->major = major_of(hip);
 	hip->layout = layout_of(hip->major, hip->lib);
+	hip->any_major = strcmp(device, "emu") == 0;
 	return 0;
+}
+
+int hrr_hip_become(struct hrr_hip *hip, int major)
+{
+	size_t len = strlen(hip->path);
+	struct hrr_diag diag = {0};
+
+	if (major == hip->major)
+		return 0;
+	if (!hip->any_major || major < 5 || major > 7 || len == 0)
+		return -ENOENT;
+	struct hrr_hip *other = malloc(sizeof *other);
+	char *path = strdup(hip->path);
+	int rc = other != NULL && path != NULL ? 0 : -ENOENT;
+	if (rc == 0) {
+		path[len - 1] = (char)('0' + major); /* libamdhip64.so.5 */
+		rc = hrr_hip_load(other, path, NULL, &diag);
+	}
+	if (rc == 0) {
+		other->hook = hip->hook;
+		other->hook_self = hip->hook_self;
+		other->any_major = true;
+		*hip = *other;
+	}
+	free(other);
+	free(path);
+	return rc;
 }
 
 int hrr_hip_devices(struct hrr_hip *hip, int *ret_count, struct hrr_diag *diag)

@@ -14,6 +14,7 @@ struct hrr_hip {
 	char path[4096]; /* of the loaded library */
 	int major;	 /* 5, 6 or 7: from the soname, else hipRuntimeGetVersion */
 	int layout;	 /* of its structures: hrr_struct_at */
+	bool any_major;	 /* asked for as "emu": hrr_hip_become may take another */
 	void *fn[HRR_API_COUNT];
 	/* When set, hrr_hip_call goes through it (fault injection, counting): must call
 	 * hrr_hip_invoke itself. */
@@ -29,6 +30,12 @@ struct hrr_hip {
  */
 int hrr_hip_load(struct hrr_hip *hip, const char *device, const char *libdir,
 		 struct hrr_diag *diag);
+/*
+ * Takes the CPU run time's stand-in for another major in the place of the one that is loaded, where
+ * "emu" was asked for; the hook stays. Nothing may live in it yet. -ENOENT: there is none, and hip
+ * is as it was.
+ */
+int hrr_hip_become(struct hrr_hip *hip, int major);
 /*
  * Number of devices (hipInit, hipGetDeviceCount): 0 and the count, or -ENODEV
  * with "no device: hipGetDeviceCount: hipErrorNoDevice" in diag.
