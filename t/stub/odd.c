@@ -347,8 +347,12 @@ static int away(const char *how, const char *where)
 		return wait(&status) < 0 || status != 0;
 	if (strcmp(how, "user") == 0 && setuid(65534) != 0)
 		return 6;
-	if (strcmp(how, "vforked") == 0 && vfork() == 0) /* who goes away is the child */
-		_exit(setuid(65534) != 0);
+	if (strcmp(how, "vforked") == 0) { /* who goes away is the child */
+		if (vfork() == 0)
+			_exit(setuid(65534) != 0);
+		if (wait(&status) < 0 || status != 0)
+			return 8;
+	}
 	small(1);
 	copies(3, 100000);
 	if (strcmp(how, "root") == 0)
