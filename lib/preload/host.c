@@ -234,7 +234,13 @@ void hrr_snapshots_free(struct hrr_snapshots *s, bool written)
 	}
 }
 
-void hrr_host_settle(struct hrr_host_range *h, uint64_t addr, uint64_t size)
+/*
+ * Bytes are in the record by a copy. plain: all of them, no rectangle. settle: whole pieces hold
+ * what was recorded, others are left; else, of pieces that were recorded before, what was recorded
+ * of those that are not whole holds no more.
+ */
+static void recorded(struct hrr_host_range *h, uint64_t addr, uint64_t size, bool plain,
+		     bool settle)
 {
 	if (atomic_load(&h->gone) || over_limit(h->size) || addr < h->base || size == 0)
 		return;
@@ -242,11 +248,24 @@ void hrr_host_settle(struct hrr_host_range *h, uint64_t addr, uint64_t size)
 	uint64_t last = (addr - h->base + size - 1) / HRR_PIECE;
 	for (uint64_t i = (addr - h->base) / HRR_PIECE; i <= last && i < h->n_pieces; i++) {
 		uint64_t at = h->base + i * HRR_PIECE, n = piece_size(h, i);
-		if (at >= addr &&
-		    at + n <= addr + size) /* whole, so its hash is what was recorded */
-			h->known[i] = hash_now(h, at, n);
+		bool whole = plain && at >= addr && at + n <= addr + size;
+		if (settle ? !whole : h->known[i] == 0)
+			continue;
+		uint64_t now = hash_now(h, at, n);
+		if (now != h->known[i])
+			h->known[i] = whole ? now : 0;
 	}
 	pthread_mutex_unlock(&h->lock);
+}
+
+void hrr_host_settle(struct hrr_host_range *h, uint64_t addr, uint64_t size)
+{
+	recorded(h, addr, size, true, true);
+}
+
+void hrr_host_sourced(struct hrr_host_range *h, uint64_t addr, uint64_t size, bool plain)
+{
+	recorded(h, addr, size, plain, false);
 }
 
 void hrr_host_changed(struct hrr_host_range *h,
@@ -262,28 +281,6 @@ void hrr_host_changed(struct hrr_host_range *h,
 			continue;
 		h->known[i] = now;
 		each(self, at, n);
-	}
-	pthread_mutex_unlock(&h->lock);
-}
-
-/*
- * A copy's source is in the record, and in replay's memory with it: of a piece that was recorded
- * otherwise, what was recorded holds no more.
- */
-void hrr_host_sourced(struct hrr_host_range *h, uint64_t addr, uint64_t size, bool plain)
-{
-	if (atomic_load(&h->gone) || over_limit(h->size) || addr < h->base || size == 0)
-		return;
-	pthread_mutex_lock(&h->lock);
-	uint64_t last = (addr - h->base + size - 1) / HRR_PIECE;
-	for (uint64_t i = (addr - h->base) / HRR_PIECE; i <= last && i < h->n_pieces; i++) {
-		uint64_t at = h->base + i * HRR_PIECE, n = piece_size(h, i);
-		if (h->known[i] == 0)
-			continue;
-		uint64_t now = hash_now(h, at, n);
-		bool whole = plain && at >= addr && at + n <= addr + size;
-		if (now != h->known[i])
-			h->known[i] = whole ? now : 0;
 	}
 	pthread_mutex_unlock(&h->lock);
 }

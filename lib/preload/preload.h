@@ -19,7 +19,7 @@
  *
  * process.c  the process: hub, ctl, fork     thread.c  rings and the record builder
  * files.c    our files, unnoticed              left.c    calls that are left without a return
- * away.c     chroot, setuid and the like
+ * away.c     chroot, setuid and the like       outputs.c outputs into records
  * ends.c     _exit and the like               exec.c    other programs: with us in them
  * shim.c     entering and leaving a call     encode.c  arguments into records
  * memory.c   what an address is              copy.c    copies: direction, bytes in, outputs
